@@ -11,14 +11,32 @@ from typing import TYPE_CHECKING, Any
 from raravis._version import __version__
 
 if TYPE_CHECKING:
+    from raravis._novel import NOVEL
     from raravis.bags import Bags
+    from raravis.estimators.cooccurrence import CooccurrenceScorer
+    from raravis.estimators.kernel_scorer import KernelScorer
     from raravis.labels import BagLabels
+    from raravis.persistence import load, save
 
-__all__ = ["BagLabels", "Bags", "__version__"]
+__all__ = [
+    "NOVEL",
+    "BagLabels",
+    "Bags",
+    "CooccurrenceScorer",
+    "KernelScorer",
+    "__version__",
+    "load",
+    "save",
+]
 
 _HOME = {
-    "Bags": "raravis.bags",
+    "NOVEL": "raravis._novel",
     "BagLabels": "raravis.labels",
+    "Bags": "raravis.bags",
+    "CooccurrenceScorer": "raravis.estimators.cooccurrence",
+    "KernelScorer": "raravis.estimators.kernel_scorer",
+    "load": "raravis.persistence",
+    "save": "raravis.persistence",
 }
 
 

@@ -1,0 +1,384 @@
+"""The paper's estimator: one kernel score function a class, learned from bag labels."""
+
+import math
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from raravis._state import State, decode_params, encode_labels, encode_params
+from raravis.bags import Bags, as_bags
+from raravis.errors import InputError, RaravisWarning
+from raravis.estimators.base import BagNoveltyMixin, label_array
+from raravis.kernels import (
+    DEFAULT_BUDGET,
+    Kernel,
+    KernelName,
+    automatic_gamma,
+    make_kernel,
+    median_gamma,
+)
+from raravis.labels import BagLabels, as_labels
+from raravis.progress import ProgressCallback
+from raravis.scaling import Scaling, ScalingName
+from raravis.score_functions import (
+    ScoreFunctions,
+    SolverName,
+    SolverSettings,
+    StartName,
+    learn_score_functions,
+)
+from raravis.selection import Selection, select
+
+__all__ = ["KernelScorer"]
+
+Floats = NDArray[np.floating[Any]]
+Tuning = Literal["rule", "training_error", "cross_validation"]
+
+#: The rule that needs no search, chosen on HJA birdsong and MNIST bags (docs/accuracy.md).
+_LAM = 3e-3
+#: The grid that a search covers: widths relative to the mean squared distance.
+_GAMMA_FACTORS = (2.0, 4.0, 8.0, 16.0, 32.0)
+_LAMS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
+
+
+class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
+    """Kernel score functions trained from bag labels; an instance is novel if every class is low.
+
+    For each class c, f_c(x) = sum_l alpha_cl k(x, x_l) minimises the regularised hinge loss of the
+    best score of every bag. An instance is known if max_c f_c(x) >= ``offset_``, which is 0: the
+    loss asks +1 of the best instance of a bag that has the class, and -1 of every instance of a bag
+    that has not.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "laplacian", "polynomial", "linear", "precomputed"}, function or kernel
+        A function takes two arrays of instances and returns their kernel matrix. With
+        "precomputed" the features of an instance are its row of the Gram matrix.
+    gamma : float, "auto" or "median"
+        Kernel width. "auto" is found by ``tuning``; "median" is 1 / median squared distance.
+    lam : float or "auto"
+        Regularisation; "auto" is found by ``tuning``.
+    tuning : {"rule", "training_error", "cross_validation"}
+        How values left "auto" are found: a rule that follows the spread of the data, the paper's
+        criterion over a grid, or the balanced error on held-out bags over the same grid.
+    scaling : {"minmax", "standard", "robust", "none"}
+        Feature scaling, learned from the training instances.
+    solver : {"cccp", "alternating"}
+        The exact scheme, or Algorithm 1 of the paper as printed.
+    init : {"contrast", "random"} or array of shape (n_instances, n_classes)
+        Where the exact scheme starts; "alternating" always starts at random.
+    n_restarts : int
+        Random starts, of which the lowest objective is kept.
+    max_rounds : int or None
+        Most rounds of a class; None is 50 for the exact scheme, 30 for the paper's.
+    tol : float
+        Relative duality gap of each inner solution, and relative decrease that ends the rounds.
+    degree, coef0 : int, float
+        Of the polynomial kernel.
+    memory_budget : int
+        Bytes that cached rows of the Gram matrix may take.
+    n_jobs : int or None
+        Workers over classes or grid widths, as in joblib. The answer does not depend on it.
+    random_state : int or None
+        Seed of whatever is drawn.
+
+    Attributes
+    ----------
+    classes_ : array of the known classes, in the order of the columns of ``class_scores``.
+    gamma_, lam_ : the values used.
+    selection_ : every setting tried, or None.
+    objective_ : float, the paper's objective summed over classes.
+    n_iter_, converged_ : rounds and convergence of every class.
+    n_support_ : number of training instances that the model keeps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from raravis import Bags, KernelScorer
+    >>> wren, owl, unheard = [0.0, 0.0], [4.0, 0.0], [2.0, 4.0]
+    >>> bags = Bags.from_list([[wren, unheard], [owl, unheard], [wren, owl], [unheard]])
+    >>> model = KernelScorer().fit(bags, [{"wren"}, {"owl"}, {"wren", "owl"}, set()])
+    >>> model.annotate(Bags.from_list([[wren, owl, unheard]]))
+    array(['wren', 'owl', novel], dtype=object)
+    """
+
+    def __init__(
+        self,
+        kernel: KernelName | Kernel | Callable[[Floats, Floats], Any] = "gaussian",
+        *,
+        gamma: float | Literal["auto", "median"] = "auto",
+        lam: float | Literal["auto"] = "auto",
+        tuning: Tuning = "rule",
+        scaling: ScalingName = "minmax",
+        solver: SolverName = "cccp",
+        init: StartName | Floats = "contrast",
+        n_restarts: int = 1,
+        max_rounds: int | None = None,
+        tol: float = 1e-3,
+        degree: int = 3,
+        coef0: float = 1.0,
+        memory_budget: int = DEFAULT_BUDGET,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.lam = lam
+        self.tuning = tuning
+        self.scaling = scaling
+        self.solver = solver
+        self.init = init
+        self.n_restarts = n_restarts
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.degree = degree
+        self.coef0 = coef0
+        self.memory_budget = memory_budget
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, progress: ProgressCallback | None = None) -> Self:
+        """Learn from bags and their labels.
+
+        Parameters
+        ----------
+        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
+        y : BagLabels, list of sets (None = unlabelled), indicator matrix, or one label a bag
+        progress : function of a ``raravis.progress.Progress``, optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        bags = as_bags(X, what=type(self).__name__)
+        labels = _learnable(bags, as_labels(y, bags))
+        scaling = _learn_scaling(bags, self.scaling, self.kernel)
+        scaled = bags.with_instances(scaling.apply(bags.instances))
+        settings = self._solver_settings()
+        gamma, lam, selection = self._choose(scaled, labels, settings, progress)
+        learned = learn_score_functions(
+            scaled,
+            labels,
+            self._kernel(gamma),
+            lam=lam,
+            settings=settings,
+            memory_budget=self.memory_budget,
+            progress=progress,
+        )
+        self.n_features_in_ = bags.n_features
+        self.gamma_, self.lam_, self.selection_ = gamma, lam, selection
+        self.scaling_ = scaling
+        self._keep(learned, labels.classes)
+        self._report(learned)
+        return self
+
+    def _keep(self, learned: ScoreFunctions, classes: tuple[Any, ...]) -> None:
+        self.classes_ = label_array(classes)
+        self.offset_ = 0.0
+        self.score_functions_ = learned
+        self.n_support_ = len(learned.support_indices)
+
+    def _report(self, learned: ScoreFunctions) -> None:
+        """Record how the descent ended, and warn where it did not."""
+        self.objective_ = float(sum(d.value for d in learned.descents))
+        self.n_iter_ = np.array([d.n_iter for d in learned.descents])
+        self.converged_ = np.array([d.converged for d in learned.descents])
+        if not self.converged_.all() and self.solver == "cccp":
+            warnings.warn(
+                f"{int((~self.converged_).sum())} of {len(self.converged_)} classes reached the "
+                f"limit of {self.n_iter_.max()} rounds; raise max_rounds or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _class_scores(self, bags: Bags) -> NDArray[np.float64]:
+        scaled = self.scaling_.apply(bags.instances)
+        return self.score_functions_(scaled, budget=self.memory_budget)
+
+    def _kernel(self, gamma: float) -> Kernel:
+        return make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
+
+    def _solver_settings(self) -> SolverSettings:
+        return SolverSettings(
+            solver=self.solver,
+            start=self.init,
+            n_restarts=self.n_restarts,
+            max_rounds=self.max_rounds,
+            tol=self.tol,
+            seed=_seed(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+
+    def _choose(
+        self,
+        scaled: Bags,
+        labels: BagLabels,
+        settings: SolverSettings,
+        progress: ProgressCallback | None,
+    ) -> tuple[float, float, Selection | None]:
+        """Return the width, the regularisation, and what was tried to find them."""
+        gammas = self._candidate_gammas(scaled.instances)
+        lams = self._candidate_lams()
+        if len(gammas) == len(lams) == 1 or self.tuning == "rule":
+            return gammas[0], lams[0], None
+        selection = select(
+            scaled,
+            labels,
+            self._kernel,
+            gammas=gammas,
+            lams=lams,
+            criterion=self.tuning,
+            settings=settings,
+            memory_budget=self.memory_budget,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        return selection.best.gamma, selection.best.lam, selection
+
+    def _candidate_gammas(self, X: Floats) -> tuple[float, ...]:
+        if not isinstance(self.gamma, str):
+            return (float(self.gamma),)
+        if self.gamma == "median":
+            return (median_gamma(X, seed=_seed(self.random_state)),)
+        if self.tuning == "rule" or self.kernel not in ("gaussian", "laplacian"):
+            return (automatic_gamma(self.kernel, X),)
+        widest = automatic_gamma(self.kernel, X) / _GAMMA_FACTORS[2]
+        return tuple(widest * factor for factor in _GAMMA_FACTORS)
+
+    def _candidate_lams(self) -> tuple[float, ...]:
+        if not isinstance(self.lam, str):
+            return (float(self.lam),)
+        return (_LAM,) if self.tuning == "rule" else _LAMS
+
+    def _check_parameters(self) -> None:
+        _require_number("gamma", self.gamma, words=("auto", "median"))
+        _require_number("lam", self.lam, words=("auto",))
+        _require_number("tol", self.tol)
+        _require_count("n_restarts", self.n_restarts)
+        _require_count("degree", self.degree)
+        _require_count("memory_budget", self.memory_budget)
+        if self.max_rounds is not None:
+            _require_count("max_rounds", self.max_rounds)
+        if self.tuning not in ("rule", "training_error", "cross_validation"):
+            raise InputError(
+                f"tuning is {self.tuning!r}; pass 'rule', 'training_error' or 'cross_validation'."
+            )
+        if self.tuning != "rule" and not isinstance(self.init, str):
+            raise InputError(
+                "init is an array of scores, which cannot start the fits on part of the bags that "
+                f"tuning={self.tuning!r} makes; pass init='contrast', or gamma and lam as numbers."
+            )
+
+    def __raravis_state__(self) -> State:
+        check_is_fitted(self)
+        if not isinstance(self.kernel, str):
+            raise InputError(
+                f"kernel is {self.kernel!r}; only a model with a kernel given by name can be "
+                "saved. Name one, or save the Gram rows and use kernel='precomputed'."
+            )
+        learned = self.score_functions_
+        return State(
+            params=encode_params(self.get_params(deep=False)),
+            fitted={
+                "classes": encode_labels(self.classes_),
+                "n_features_in": self.n_features_in_,
+                "gamma": self.gamma_,
+                "lam": self.lam_,
+                "objective": self.objective_,
+            },
+            arrays={
+                "shift": self.scaling_.shift,
+                "scale": self.scaling_.scale,
+                "support": learned.support,
+                "support_indices": learned.support_indices,
+                "weights": learned.weights,
+                "n_iter": self.n_iter_,
+                "converged": self.converged_,
+            },
+        )
+
+    @classmethod
+    def __raravis_restore__(cls, state: State) -> Self:
+        model = cls(**decode_params(state.params))
+        model._check_parameters()
+        classes = state.labels("classes")
+        n_features = int(state.value("n_features_in"))
+        model.gamma_, model.lam_ = float(state.value("gamma")), float(state.value("lam"))
+        model.objective_ = float(state.value("objective"))
+        model.selection_ = None
+        model.n_features_in_ = n_features
+        model.scaling_ = Scaling(
+            state.array("shift", kinds="f", shape=(n_features,)),
+            state.array("scale", kinds="f", shape=(n_features,)),
+        )
+        model.n_iter_ = state.array("n_iter", kinds="i", shape=(len(classes),))
+        model.converged_ = state.array("converged", kinds="b", shape=(len(classes),))
+        weights = state.array("weights", kinds="f", shape=(None, len(classes)))
+        support = state.array("support", kinds="f", shape=(None, n_features))
+        indices = state.array("support_indices", kinds="i", shape=(len(weights),))
+        model._keep(ScoreFunctions(model._kernel(model.gamma_), support, indices, weights), classes)
+        return model
+
+
+def _learnable(bags: Bags, labels: BagLabels) -> BagLabels:
+    """Keep the classes that some bag with instances has; say which are dropped."""
+    present = np.asarray(labels.present[bags.sizes > 0].any(axis=0))
+    if not present.any():
+        raise InputError(
+            f"no class can be learned from {bags!r}: no bag with instances lists a class. Pass "
+            "labels in which at least one bag that has instances lists at least one class."
+        )
+    if not present.all():
+        lost = [labels.classes[i] for i in np.flatnonzero(~present)]
+        warnings.warn(
+            f"{len(lost)} classes are listed by no bag that has instances and are left out: "
+            f"{', '.join(map(repr, lost[:5]))}{', ...' if len(lost) > 5 else ''}.",
+            RaravisWarning,
+            stacklevel=3,
+        )
+        labels = labels.restrict([labels.classes[i] for i in np.flatnonzero(present)])
+    return labels
+
+
+def _learn_scaling(bags: Bags, name: ScalingName, kernel: Any) -> Scaling:
+    """Scale features; the rows of a precomputed Gram matrix are not features."""
+    precomputed = isinstance(kernel, str) and kernel == "precomputed"
+    scaling = Scaling.learn(bags.instances, "none" if precomputed else name)
+    if precomputed and bags.n_features != bags.n_instances:
+        raise InputError(
+            f"kernel is 'precomputed', but {bags.n_instances} training instances have "
+            f"{bags.n_features} columns; pass the square Gram matrix, a column per instance."
+        )
+    return scaling
+
+
+def _require_number(name: str, value: Any, *, words: tuple[str, ...] = ()) -> None:
+    if isinstance(value, str) and value in words:
+        return
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or value <= 0:
+        choices = "".join(f", or {word!r}" for word in words)
+        raise InputError(f"{name} is {value!r}; pass a finite number above 0{choices}.")
+
+
+def _require_count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} is {value!r}; pass a whole number, at least 1.")
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if not isinstance(random_state, Integral) or random_state < 0:
+        raise InputError(
+            f"random_state is {random_state!r}; pass a whole number, at least 0, or None."
+        )
+    return int(random_state)

@@ -1,0 +1,5 @@
+"""What is minimised: the paper's bag hinge loss."""
+
+from raravis.objectives.max_hinge import MaxHinge
+
+__all__ = ["MaxHinge"]
