@@ -12,6 +12,9 @@ __all__ = ["Scaling", "ScalingName"]
 
 Floats = NDArray[np.floating[Any]]
 Doubles = NDArray[np.float64]
+#: Features beyond this overflow when squared.
+_LARGEST = 1e150
+
 ScalingName = Literal["minmax", "standard", "robust", "none"]
 
 
@@ -37,9 +40,13 @@ class Scaling:
             raise InputError(
                 f"scaling is {name!r}; pass one of {', '.join(get_args(ScalingName))}."
             )
+        if len(X) and float(np.abs(X).max()) > _LARGEST:
+            raise InputError(
+                f"a feature reaches {np.abs(X).max():g}; above {_LARGEST:g} squares overflow. "
+                "Divide the features by a constant first."
+            )
         shift, scale = _STATISTICS[name](X.astype(np.float64, copy=False))
-        tiny = np.finfo(np.float64).tiny
-        return cls(shift, np.where(np.isfinite(scale) & (scale > tiny), scale, 1.0))
+        return cls(shift, np.where(scale > np.finfo(np.float64).tiny, scale, 1.0))
 
     def apply(self, X: Floats) -> Floats:
         """Return the scaled rows, in the dtype of X."""
@@ -50,8 +57,7 @@ class Scaling:
 
 def _minmax(X: Doubles) -> tuple[Doubles, Doubles]:
     low, high = X.min(axis=0), X.max(axis=0)
-    # Halves first: the difference of two huge numbers may overflow where the halves do not.
-    return low, 2.0 * (high / 2.0 - low / 2.0)
+    return low, high - low
 
 
 def _standard(X: Doubles) -> tuple[Doubles, Doubles]:

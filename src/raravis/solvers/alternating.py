@@ -17,7 +17,7 @@ from raravis.errors import InputError
 from raravis.gram import GramRows
 from raravis.objectives import MaxHinge
 from raravis.solvers.descent import Descent
-from raravis.solvers.parallel import map_classes
+from raravis.solvers.parallel import map_classes, one_blas_thread
 
 __all__ = ["solve_alternating"]
 
@@ -57,7 +57,8 @@ def solve_alternating(
             raise InputError(f"n_restarts is {n_restarts}; at least 1 is needed.")
         return best
 
-    return map_classes(run, objective.n_classes, n_jobs=n_jobs, on_class=on_class)
+    with one_blas_thread():
+        return map_classes(run, objective.n_classes, n_jobs=n_jobs, on_class=on_class)
 
 
 def _descend(

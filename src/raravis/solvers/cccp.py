@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from raravis.gram import GramRows
 from raravis.objectives import MaxHinge
 from raravis.solvers.descent import Descent, Reason
-from raravis.solvers.parallel import map_classes
+from raravis.solvers.parallel import map_classes, one_blas_thread
 
 __all__ = ["solve_cccp"]
 
@@ -31,7 +31,9 @@ Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
 ClassRun = Generator[Indices, None, Descent]
 
+#: Sweeps over the working set before all instances are looked at again, and how often at most.
 _MAX_SWEEPS = 500
+_MAX_ASCENTS = 200
 
 
 def solve_cccp(
@@ -54,9 +56,10 @@ def solve_cccp(
         return _ClassDescent(objective, c, rows, tol, max_rounds).run(start_scores[:, c])
 
     if rows.complete:
-        return map_classes(
-            lambda c: _exhaust(begin(c)), objective.n_classes, n_jobs=n_jobs, on_class=on_class
-        )
+        with one_blas_thread():
+            return map_classes(
+                lambda c: _exhaust(begin(c)), objective.n_classes, n_jobs=n_jobs, on_class=on_class
+            )
     return _in_step([begin(c) for c in range(objective.n_classes)], rows, n_jobs, on_class)
 
 
@@ -118,7 +121,8 @@ def _advance(group: list[int], runs: list[ClassRun], n_jobs: int | None) -> list
             result: Descent = stop.value
             return result
 
-    return map_classes(step, len(group), n_jobs=n_jobs)
+    with one_blas_thread():
+        return map_classes(step, len(group), n_jobs=n_jobs)
 
 
 class _WorkingSet:
@@ -245,7 +249,10 @@ class _ClassDescent:
     def _result(
         self, weights: Doubles, scores: Doubles, path: list[float], reason: Reason
     ) -> Descent:
-        return Descent(weights, scores, tuple(path), reason != "round limit", reason)
+        if not self.exact:
+            reason = "sweep limit"
+        converged = reason not in ("round limit", "sweep limit")
+        return Descent(weights, scores, tuple(path), converged, reason)
 
     def _place(self, witnesses: Indices) -> None:
         """Put the positive witnesses and each negative bag's best instance into the working set.
@@ -266,18 +273,18 @@ class _ClassDescent:
         """Solve the convex problem to a relative gap over all instances; return the objective."""
         inner = max(0.3 * tol, self.floor)
         yield from self._rescore()
-        while True:
+        self.exact = False
+        for _ in range(_MAX_ASCENTS):
             self._ascend(inner)
             yield from self._rescore()
             gap, offenders = self._gap()
             if gap <= tol:
+                self.exact = True
                 break
             if len(offenders):
                 self.working.admit(offenders)
-            elif inner > self.floor:
-                inner = max(0.1 * inner, self.floor)
             else:
-                break
+                inner = max(0.1 * inner, self.floor)
         return self.objective.value(self.c, self.scores, self._squared_norm())
 
     def _ascend(self, tol: float) -> None:

@@ -1,14 +1,16 @@
 """The one result type of every solver of the bag hinge objective."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["Descent", "Reason"]
 
-Reason = Literal["witnesses settled", "objective settled", "round limit", "rounding limit"]
+Reason = Literal[
+    "witnesses settled", "objective settled", "round limit", "rounding limit", "sweep limit"
+]
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,3 @@ class Descent:
     def better(self, other: "Descent | None") -> "Descent":
         """Return whichever of the two ended lower; the first one on a tie."""
         return self if other is None or self.value < other.value else other
-
-
-Floats = NDArray[np.floating[Any]]

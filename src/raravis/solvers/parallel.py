@@ -1,9 +1,10 @@
 """Independent classes side by side, in threads that share the Gram matrix."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
-__all__ = ["map_classes"]
+__all__ = ["map_classes", "one_blas_thread"]
 
 T = TypeVar("T")
 
@@ -25,3 +26,20 @@ def map_classes(
         if on_class is not None:
             on_class(len(results))
     return results
+
+
+def one_blas_thread() -> Any:
+    """Return a context in which linear algebra uses one thread.
+
+    Classes are the unit of parallel work: threads within threads get into each other's way, and
+    how a product is split over threads may change its last bits.
+    """
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@cache
+def _controller() -> Any:
+    """Find the linear algebra libraries once; looking takes a millisecond or two."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
