@@ -6,13 +6,14 @@ ones unused for longest make room. What is computed, and in which blocks, depend
 of requests, so the same requests give the same bits whatever the number of workers.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raravis.errors import InputError
-from raravis.kernels import DEFAULT_BUDGET, Kernel, Precomputed, product, row_blocks
+from raravis.kernels import DEFAULT_BUDGET, Kernel, Precomputed, row_blocks
 
 __all__ = ["GramRows"]
 
@@ -89,7 +90,8 @@ class GramRows:
     def between(self, left: Indices, right: Indices) -> Floats:
         """Return the part of the Gram matrix with these rows and columns."""
         if self.complete:
-            return self.table[np.ix_(left, right)]
+            whole = len(right) == self.n
+            return self.table[left] if whole else self.table[np.ix_(left, right)]
         if isinstance(self.kernel, Precomputed):
             return self.X[np.ix_(left, right)]
         return self.kernel.block(self.X[left], self.X[right])
@@ -136,11 +138,17 @@ class GramRows:
             self.table = table
         return slots
 
+    def blocks(self, columns: Indices) -> Iterator[tuple[slice, Floats]]:
+        """Yield the matrix of all instances against ``columns``, a few rows at a time."""
+        for rows in row_blocks(self.n, len(columns), self.X.dtype.itemsize, self.budget):
+            yield rows, self.between(np.arange(rows.start, rows.stop), columns)
+
     def times(self, W: Floats) -> Floats:
         """Return K @ W for a matrix with a row per instance, streaming where K is not at hand."""
         if self.complete:
             return np.asarray(self.table @ W, dtype=np.float64)
         used = np.flatnonzero(W.any(axis=1))
-        if isinstance(self.kernel, Precomputed):
-            return np.asarray(self.X[:, used] @ W[used], dtype=np.float64)
-        return product(self.kernel, self.X, self.X[used], W[used], budget=self.budget)
+        out = np.empty((self.n, W.shape[1]))
+        for rows, K in self.blocks(used):
+            out[rows] = K @ W[used]
+        return out

@@ -111,8 +111,8 @@ def deal_folds(labels: BagLabels, n_folds: int, *, seed: int = 0) -> Indices:
     """
     if n_folds < 2 or n_folds > labels.n_bags:
         raise InputError(
-            f"n_folds is {n_folds}, but n_samples = {labels.n_bags} bags; give at least 2 folds and "
-            "at least as many bags, or use tuning='rule'."
+            f"n_folds is {n_folds}, but n_samples = {labels.n_bags} bags; give at least 2 folds "
+            "and at least as many bags, or use tuning='rule'."
         )
     present = labels.present
     fold = np.full(labels.n_bags, -1, dtype=np.int64)

@@ -1,6 +1,7 @@
 """KernelScorer as its users meet it: good input, bad input, and what must not matter."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -375,3 +376,27 @@ def test_a_kernel_function_cannot_be_saved(tmp_path):
     with pytest.raises(InputError, match="only a model with a kernel given by name"):
         save(model, tmp_path / "model.raravis")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_the_first_version_is_read_for_ever():
+    """The file is committed; tests/fixtures/make_model_v1.py says what was in it."""
+    fixtures = Path(__file__).parents[1] / "fixtures"
+    rng = np.random.default_rng(2013)
+    bags = Bags.from_list(rng.standard_normal((12, 3, 2)) + np.arange(12)[:, None, None] % 3)
+    model = load(fixtures / "kernel_scorer_v1.raravis")
+    assert set(model.classes_) == {"wren", ("owl", 1)}
+    scores = np.load(fixtures / "kernel_scorer_v1_scores.npy", allow_pickle=False)
+    assert_allclose(model.class_scores(bags), scores, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.data
+def test_birdsong_at_automatic_settings(real_data):
+    """Two of the paper's label sets, one split each; figures of a full run are in docs."""
+    from raravis.datasets import fetch_hja_birdsong
+    from raravis.metrics import auc
+
+    data = fetch_hja_birdsong(data_home=real_data)
+    for known, published in (((5, 7, 9, 11), 0.90), ((1, 2, 3, 4, 5, 6, 7, 8), 0.89)):
+        train, test = data.restrict(known).split((0.7, 0.3), seed=1)
+        model = KernelScorer().fit(train.bags, train.labels)
+        assert auc(test.known(known), model.score_samples(test.bags)) > published - 0.05

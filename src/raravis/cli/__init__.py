@@ -1,0 +1,1 @@
+"""The program ``raravis``: one file a verb."""

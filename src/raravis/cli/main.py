@@ -1,0 +1,49 @@
+"""The entry point: one program, one file a verb."""
+
+from typing import Annotated
+
+import typer
+
+from raravis._version import __version__
+from raravis.cli.demo import demo
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="raravis",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: raravis demo. For the options of a verb: raravis demo --help",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"raravis {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
+) -> None:
+    """Novelty detection from weak labels.
+
+    Learns from bags of instances which instances are of a listed class, and flags the others.
+    """
+
+
+app.command(short_help="See the whole method at work on handwritten digits.")(demo)
+
+
+def main() -> None:
+    """Run the program with the arguments of the command line."""
+    app()

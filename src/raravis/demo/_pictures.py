@@ -1,0 +1,45 @@
+"""Small grey pictures that a page carries within itself."""
+
+import base64
+import struct
+import zlib
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["data_uri", "ink", "png"]
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def ink(pixels: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
+    """Turn a digit's 64 values from 0 (paper) to 1 (ink) into an 8 by 8 grey picture.
+
+    >>> ink(np.eye(8).ravel())[0, :2]
+    array([  0, 255], dtype=uint8)
+    """
+    return np.round(255 * (1 - pixels.reshape(8, 8))).astype(np.uint8)
+
+
+def png(grey: npt.NDArray[np.uint8]) -> bytes:
+    """Encode a grey picture of shape (height, width) as PNG.
+
+    >>> png(np.zeros((8, 8), np.uint8))[1:4]
+    b'PNG'
+    """
+    height, width = grey.shape
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    # Every row starts with its filter type: 0, none.
+    rows = np.insert(grey, 0, 0, axis=1).tobytes()
+    chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")]
+    return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in chunks)
+
+
+def data_uri(grey: npt.NDArray[np.uint8]) -> str:
+    """Return a grey picture as the address of an image in a page."""
+    return "data:image/png;base64," + base64.b64encode(png(grey)).decode("ascii")
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    checksum = zlib.crc32(kind + data)
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
