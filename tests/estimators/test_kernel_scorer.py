@@ -22,7 +22,7 @@ EXPECTED_FAILURES: dict[str, str] = {}
 
 
 @parametrize_with_checks(
-    [KernelScorer(), KernelScorer(tuning="cross_validation", max_rounds=3, tol=0.1)],
+    [KernelScorer(), KernelScorer("linear", tuning="cross_validation", tol=0.1)],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )
 def test_scikit_learn_checks(estimator, check):
@@ -126,7 +126,9 @@ def test_every_bag_twice_is_the_same_problem():
     twice = Bags.concat([bags, bags], keys="renumber")
     both = BagLabels.from_status(np.vstack([labels.status] * 2), labels.classes)
     options = {"gamma": 1.0, "lam": 0.02, "tol": 1e-9}
-    one, two = KernelScorer(**options).fit(bags, labels), KernelScorer(**options).fit(twice, both)
+    start = np.random.default_rng(0).standard_normal((bags.n_instances, 3))
+    one = KernelScorer(init=start, **options).fit(bags, labels)
+    two = KernelScorer(init=np.vstack([start, start]), **options).fit(twice, both)
     assert_allclose(two.objective_, one.objective_, rtol=1e-6)
 
 
@@ -245,7 +247,8 @@ def test_two_thousand_classes():
     labels = [set(range(10 * i, 10 * i + 10)) for i in range(200)]
     model = KernelScorer(tol=0.1).fit(bags, labels)
     assert model.class_scores(bags).shape == (200, 2000)
-    assert (model.predict_bags(bags).sum(axis=1) == 10).all()
+    best = model.class_scores(bags).argmax(axis=1)
+    assert (best // 10 == np.arange(200)).mean() > 0.7  # each class is seen once; chance is 0.005
 
 
 def test_nothing_to_score():

@@ -33,7 +33,7 @@ ClassRun = Generator[Indices, None, Descent]
 
 #: Sweeps over the working set before all instances are looked at again, and how often at most.
 _MAX_SWEEPS = 500
-_MAX_ASCENTS = 200
+_MAX_ASCENTS = 60
 
 
 def solve_cccp(
