@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raravis._threads import map_in_threads, one_blas_thread
 from raravis.errors import InputError
 from raravis.kernels import DEFAULT_BUDGET, Kernel, Precomputed, row_blocks
 
@@ -19,6 +20,13 @@ __all__ = ["GramRows"]
 
 Floats = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
+
+
+def _gather(table: Floats, left: Indices, right: Indices) -> Floats:
+    from raravis._loops import gather
+
+    part: Floats = gather(table, left, right)
+    return part
 
 
 class GramRows:
@@ -41,6 +49,7 @@ class GramRows:
         budget: int = DEFAULT_BUDGET,
         table: Floats | None = None,
         origin: Indices | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         if budget < X.dtype.itemsize * len(X):
             raise InputError(
@@ -50,6 +59,7 @@ class GramRows:
         self.kernel = kernel
         self.X = X
         self.budget = budget
+        self.n_jobs = n_jobs
         self.n = len(X)
         self.rows_computed = 0
         self.capacity = min(self.n, budget // max(1, X.dtype.itemsize * self.n))
@@ -71,8 +81,13 @@ class GramRows:
         if isinstance(self.kernel, Precomputed):
             return np.ascontiguousarray(self.kernel.block(self.X, self.X))
         K = np.empty((self.n, self.n), dtype=self.X.dtype)
-        for rows in row_blocks(self.n, self.n, K.itemsize, self.budget):
-            K[rows] = self.kernel.block(self.X[rows], self.X)
+        parts = list(row_blocks(self.n, self.n, K.itemsize, self.budget))
+
+        def form(i: int) -> None:
+            K[parts[i]] = self.kernel.block(self.X[parts[i]], self.X)
+
+        with one_blas_thread():
+            map_in_threads(form, len(parts), n_jobs=self.n_jobs)
         return K
 
     def subset(self, instances: Indices) -> "GramRows":
@@ -81,7 +96,9 @@ class GramRows:
         if isinstance(self.kernel, Precomputed):
             X = np.ascontiguousarray(X[:, instances])
         table = self.table[np.ix_(instances, instances)] if self.complete else None
-        return GramRows(self.kernel, X, budget=self.budget, table=table, origin=instances)
+        return GramRows(
+            self.kernel, X, budget=self.budget, table=table, origin=instances, n_jobs=self.n_jobs
+        )
 
     def diagonal(self) -> Floats:
         """Return k(x, x) for every instance."""
@@ -90,8 +107,7 @@ class GramRows:
     def between(self, left: Indices, right: Indices) -> Floats:
         """Return the part of the Gram matrix with these rows and columns."""
         if self.complete:
-            whole = len(right) == self.n
-            return self.table[left] if whole else self.table[np.ix_(left, right)]
+            return _gather(self.table, left, right)
         if isinstance(self.kernel, Precomputed):
             return self.X[np.ix_(left, right)]
         return self.kernel.block(self.X[left], self.X[right])
@@ -138,10 +154,14 @@ class GramRows:
             self.table = table
         return slots
 
-    def blocks(self, columns: Indices) -> Iterator[tuple[slice, Floats]]:
-        """Yield the matrix of all instances against ``columns``, a few rows at a time."""
-        for rows in row_blocks(self.n, len(columns), self.X.dtype.itemsize, self.budget):
-            yield rows, self.between(np.arange(rows.start, rows.stop), columns)
+    def blocks(self, chosen: Indices) -> Iterator[tuple[slice, Floats]]:
+        """Yield the matrix of the chosen instances against all, a few columns at a time."""
+        everything = self.complete and len(chosen) == self.n
+        for part in row_blocks(self.n, len(chosen), self.X.dtype.itemsize, self.budget):
+            if everything:
+                yield part, self.table[:, part]
+            else:
+                yield part, self.between(chosen, np.arange(part.start, part.stop))
 
     def times(self, W: Floats) -> Floats:
         """Return K @ W for a matrix with a row per instance, streaming where K is not at hand."""
@@ -149,6 +169,6 @@ class GramRows:
             return np.asarray(self.table @ W, dtype=np.float64)
         used = np.flatnonzero(W.any(axis=1))
         out = np.empty((self.n, W.shape[1]))
-        for rows, K in self.blocks(used):
-            out[rows] = K @ W[used]
+        for part, K in self.blocks(used):
+            out[part] = K.T @ W[used]
         return out

@@ -140,7 +140,7 @@ def _training_errors(
     settings: SolverSettings,
     memory_budget: int,
 ) -> list[GridPoint]:
-    rows = GramRows(kernel, bags.instances, budget=memory_budget)
+    rows = GramRows(kernel, settings.working(bags.instances), budget=memory_budget)
     points = []
     for lam in lams:
         learned = learn_score_functions(bags, labels, kernel, lam=lam, settings=settings, rows=rows)
@@ -161,7 +161,7 @@ def _held_out_errors(
     settings: SolverSettings,
     memory_budget: int,
 ) -> list[GridPoint]:
-    whole = GramRows(kernel, bags.instances, budget=memory_budget)
+    whole = GramRows(kernel, settings.working(bags.instances), budget=memory_budget)
     maxima = np.full((len(lams), bags.n_bags, labels.n_classes), -np.inf)
     for fold in range(int(folds.max()) + 1):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)

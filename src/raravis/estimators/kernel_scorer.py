@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from raravis._state import State, decode_params, encode_labels, encode_params
+from raravis._threads import one_blas_thread
 from raravis.bags import Bags, as_bags
 from raravis.errors import InputError, RaravisWarning
 from raravis.estimators.base import BagNoveltyMixin, label_array
@@ -164,16 +165,17 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         scaling = _learn_scaling(bags, self.scaling, self.kernel)
         scaled = bags.with_instances(scaling.apply(bags.instances))
         settings = self._solver_settings()
-        gamma, lam, selection = self._choose(scaled, labels, settings, progress)
-        learned = learn_score_functions(
-            scaled,
-            labels,
-            self._kernel(gamma),
-            lam=lam,
-            settings=settings,
-            memory_budget=self.memory_budget,
-            progress=progress,
-        )
+        with one_blas_thread():
+            gamma, lam, selection = self._choose(scaled, labels, settings, progress)
+            learned = learn_score_functions(
+                scaled,
+                labels,
+                self._kernel(gamma),
+                lam=lam,
+                settings=settings,
+                memory_budget=self.memory_budget,
+                progress=progress,
+            )
         self.n_features_in_ = bags.n_features
         self.gamma_, self.lam_, self.selection_ = gamma, lam, selection
         self.scaling_ = scaling

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raravis._threads import map_in_threads, one_blas_thread
 from raravis.errors import InputError
 from raravis.gram import GramRows
 from raravis.objectives import MaxHinge
 from raravis.solvers.descent import Descent
-from raravis.solvers.parallel import map_classes, one_blas_thread
 
 __all__ = ["solve_alternating"]
 
@@ -58,7 +58,7 @@ def solve_alternating(
         return best
 
     with one_blas_thread():
-        return map_classes(run, objective.n_classes, n_jobs=n_jobs, on_class=on_class)
+        return map_in_threads(run, objective.n_classes, n_jobs=n_jobs, on_done=on_class)
 
 
 def _descend(

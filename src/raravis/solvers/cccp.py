@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raravis._threads import map_in_threads, one_blas_thread
 from raravis.gram import GramRows
 from raravis.objectives import MaxHinge
 from raravis.solvers.descent import Descent, Reason
-from raravis.solvers.parallel import map_classes, one_blas_thread
 
 __all__ = ["solve_cccp"]
 
@@ -57,8 +57,8 @@ def solve_cccp(
 
     if rows.complete:
         with one_blas_thread():
-            return map_classes(
-                lambda c: _exhaust(begin(c)), objective.n_classes, n_jobs=n_jobs, on_class=on_class
+            return map_in_threads(
+                lambda c: _exhaust(begin(c)), objective.n_classes, n_jobs=n_jobs, on_done=on_class
             )
     return _in_step([begin(c) for c in range(objective.n_classes)], rows, n_jobs, on_class)
 
@@ -122,7 +122,7 @@ def _advance(group: list[int], runs: list[ClassRun], n_jobs: int | None) -> list
             return result
 
     with one_blas_thread():
-        return map_classes(step, len(group), n_jobs=n_jobs)
+        return map_in_threads(step, len(group), n_jobs=n_jobs)
 
 
 class _WorkingSet:
@@ -308,7 +308,7 @@ class _ClassDescent:
 
     def _rescore(self) -> Generator[Indices, None, None]:
         """Bring f at all instances up to date by the rows whose weight has changed."""
-        from raravis.solvers.dual import accumulate_rows
+        from raravis._loops import accumulate_rows
 
         weights = self.working.weights()
         changed = np.flatnonzero(weights != self.weights)

@@ -12,16 +12,12 @@ exchange weight in pairs, which is what leaves the corner where their sum has re
 The loops are compiled on first use and cached on disk.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-__all__ = ["accumulate_rows", "ascend"]
+from raravis._loops import shift
 
-Floats = NDArray[np.floating[Any]]
-Indices = NDArray[np.int64]
+__all__ = ["ascend"]
 
 #: Steps below this share of the last sweep's largest one wait: fewer, larger steps arrive sooner.
 _PATIENCE = 0.2
@@ -67,7 +63,7 @@ def _ascend_bag(K, sign, members, alpha, scores, box, worth):  # type: ignore[no
         if abs(step) > 1e-14 * box and abs(step) >= worth:
             alpha[v] += step
             total += step
-            _shift(scores, K[v], sign[v] * step, len(alpha))
+            shift(scores, K[v], sign[v] * step, len(alpha))
     if len(members) > 1:
         for _ in range(len(members)):
             step = _exchange(K, sign, members, alpha, scores, worth)
@@ -100,15 +96,9 @@ def _exchange(K, sign, members, alpha, scores, worth):  # type: ignore[no-untype
         return step
     alpha[gainer] += step
     alpha[giver] -= step
-    _shift(scores, K[gainer], sign[gainer] * step, len(alpha))
-    _shift(scores, K[giver], -sign[giver] * step, len(alpha))
+    shift(scores, K[gainer], sign[gainer] * step, len(alpha))
+    shift(scores, K[giver], -sign[giver] * step, len(alpha))
     return step
-
-
-@njit(cache=True, nogil=True)
-def _shift(scores, row, amount, n):  # type: ignore[no-untyped-def]
-    for u in range(n):
-        scores[u] += amount * row[u]
 
 
 @njit(cache=True, nogil=True)
@@ -126,12 +116,3 @@ def _relative_gap(sign, order, bounds, alpha, scores, box):  # type: ignore[no-u
     primal = 0.5 * quadratic + box * slack
     dual = linear - 0.5 * quadratic
     return (primal - dual) / max(abs(primal), 1e-300)
-
-
-@njit(cache=True, nogil=True)
-def accumulate_rows(table, slots, amounts, scores):  # type: ignore[no-untyped-def]
-    """Add ``amounts[i] * table[slots[i]]`` to ``scores`` in place, row after row."""
-    for i in range(len(slots)):
-        row = table[slots[i]]
-        for l in range(len(scores)):  # noqa: E741
-            scores[l] += amounts[i] * row[l]

@@ -28,8 +28,11 @@ def contrast_scores(objective: MaxHinge, rows: GramRows, *, seed: int = 0) -> Fl
     restarts, and starts closer to good minima than random weights or the contrast of kernel means
     do: a class is confused less often with one that merely keeps it company.
     """
+    from raravis._loops import group_maxima
+
     chosen = _chosen_bags(objective, seed)
-    columns, starts = _instances_of(objective, chosen)
+    members, starts = _instances_of(objective, chosen)
+    bounds = np.append(starts, len(members))
     status = objective.status[chosen]
     indicators = np.hstack([status > 0, status < 0]).astype(np.float64)
     counts = indicators.sum(axis=0)
@@ -37,8 +40,8 @@ def contrast_scores(objective: MaxHinge, rows: GramRows, *, seed: int = 0) -> Fl
     own[chosen] = np.arange(len(chosen))
     own = np.repeat(own, objective.sizes)
     scores = np.empty((rows.n, objective.n_classes))
-    for part, K in rows.blocks(columns):
-        match = np.maximum.reduceat(K, starts, axis=1)
+    for part, K in rows.blocks(members):
+        match = group_maxima(K, bounds).T
         scores[part] = _mean_difference(match, indicators, counts, own[part])
     return scores
 
