@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raravis._threads import map_in_threads, one_blas_thread
 from raravis.errors import InputError
-from raravis.kernels import DEFAULT_BUDGET, Kernel, Precomputed, row_blocks
+from raravis.kernels import DEFAULT_BUDGET, Kernel, Precomputed, against, row_blocks
 
 __all__ = ["GramRows"]
 
@@ -83,8 +83,10 @@ class GramRows:
         K = np.empty((self.n, self.n), dtype=self.X.dtype)
         parts = list(row_blocks(self.n, self.n, K.itemsize, self.budget))
 
+        block = against(self.kernel, self.X)
+
         def form(i: int) -> None:
-            K[parts[i]] = self.kernel.block(self.X[parts[i]], self.X)
+            K[parts[i]] = block(self.X[parts[i]])
 
         with one_blas_thread():
             map_in_threads(form, len(parts), n_jobs=self.n_jobs)

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from raravis._threads import map_in_threads, one_blas_thread
 from raravis.errors import InputError
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "Precomputed",
+    "against",
     "automatic_gamma",
     "local_squared_distance",
     "make_kernel",
@@ -75,9 +77,18 @@ class Gaussian:
 
     def block(self, A: Floats, B: Floats) -> Floats:
         """Return the matrix of k(a, b)."""
-        exponent = _negative_scaled_distances(A, B, self.gamma)
-        np.minimum(exponent, 0.0, out=exponent)
-        return np.exp(exponent, out=exponent)
+        return self.against(B)(A)
+
+    def against(self, B: Floats) -> Callable[[Floats], Floats]:
+        """Return the function of A that gives ``block(A, B)``, with what B needs done once."""
+        exponents = _negative_scaled_distances(B, self.gamma)
+
+        def block(A: Floats) -> Floats:
+            exponent = exponents(A)
+            np.minimum(exponent, 0.0, out=exponent)
+            return np.exp(exponent, out=exponent)
+
+        return block
 
     def diagonal(self, A: Floats) -> Floats:
         """Return ones: every point is its own best match."""
@@ -224,24 +235,29 @@ def _named(name: str, gamma: float, degree: int, coef0: float) -> Kernel:
     return kernels[name]()
 
 
-def _negative_scaled_distances(A: Floats, B: Floats, gamma: float) -> Floats:
-    """Return -gamma * ||a - b||^2 from a single product of rows widened by two columns.
+def _negative_scaled_distances(B: Floats, gamma: float) -> Callable[[Floats], Floats]:
+    """Return the function of A that gives -gamma * ||a - b||^2 from a single matrix product.
 
-    Both sets are moved near the centre of B first: a kernel of differences does not change, and the
-    squares that cancel stay small.
+    Rows are widened by two columns that carry the squares. Both sets are moved near the centre of B
+    first: a kernel of differences does not change, and the squares that cancel stay small.
     """
     centre = _rough_centre(B)
-    left, right = A - centre, B - centre
-    wide_left = np.empty((len(A), A.shape[1] + 2), dtype=A.dtype)
-    np.multiply(left, 2.0 * gamma, out=wide_left[:, :-2])
-    np.multiply(np.einsum("ij,ij->i", left, left), -gamma, out=wide_left[:, -2])
-    wide_left[:, -1] = 1.0
-    wide_right = np.empty((len(B), B.shape[1] + 2), dtype=A.dtype)
+    right = B - centre
+    wide_right = np.empty((len(B), B.shape[1] + 2), dtype=B.dtype)
     wide_right[:, :-2] = right
     wide_right[:, -2] = 1.0
     np.multiply(np.einsum("ij,ij->i", right, right), -gamma, out=wide_right[:, -1])
-    product_: Floats = np.matmul(wide_left, wide_right.T)
-    return product_
+
+    def exponents(A: Floats) -> Floats:
+        left = A - centre
+        wide_left = np.empty((len(A), A.shape[1] + 2), dtype=B.dtype)
+        np.multiply(left, 2.0 * gamma, out=wide_left[:, :-2])
+        np.multiply(np.einsum("ij,ij->i", left, left), -gamma, out=wide_left[:, -2])
+        wide_left[:, -1] = 1.0
+        product_: Floats = np.matmul(wide_left, wide_right.T)
+        return product_
+
+    return exponents
 
 
 def _rough_centre(X: Floats) -> Floats:
@@ -299,16 +315,17 @@ def local_squared_distance(
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [0.1], [1.0], [3.0]])
-    >>> local_squared_distance(X, np.array([0, 0, 1, 2]), rank=1)
+    >>> round(local_squared_distance(X, np.array([0, 0, 1, 2]), rank=1), 3)
     0.905
     """
     queries = np.arange(len(X))
     if len(X) > max_queries:
         queries = np.random.default_rng(seed).choice(len(X), max_queries, replace=False)
     found = []
+    negative_distances = _negative_scaled_distances(X, 1.0)
     for part in row_blocks(len(queries), len(X), 8, 64 * _TILE_BYTES):
         chosen = queries[part]
-        distances = np.maximum(-_negative_scaled_distances(X[chosen], X, 1.0), 0.0)
+        distances = np.maximum(-negative_distances(X[chosen]), 0.0)
         distances[groups[chosen][:, None] == groups] = np.inf
         nearest = np.sort(np.partition(distances, min(rank, len(X)) - 1)[:, :rank], axis=1)
         reached = np.isfinite(nearest).sum(axis=1)
@@ -375,8 +392,21 @@ def row_blocks(n_rows: int, n_columns: int, itemsize: int, budget: int) -> Itera
         yield slice(start, min(start + step, n_rows))
 
 
+def against(kernel: Kernel, B: Floats) -> Callable[[Floats], Floats]:
+    """Return the function of A that gives ``kernel.block(A, B)``, for many A and one B."""
+    if isinstance(kernel, Gaussian):
+        return kernel.against(B)
+    return lambda A: kernel.block(A, B)
+
+
 def product(
-    kernel: Kernel, A: Floats, B: Floats, W: Floats, *, budget: int = DEFAULT_BUDGET
+    kernel: Kernel,
+    A: Floats,
+    B: Floats,
+    W: Floats,
+    *,
+    budget: int = DEFAULT_BUDGET,
+    n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Return K(A, B) @ W without holding more than ``budget`` bytes of K.
 
@@ -387,6 +417,12 @@ def product(
     array([1., 2.])
     """
     out = np.empty((len(A), W.shape[1]), dtype=np.float64)
-    for rows in row_blocks(len(A), len(B), A.dtype.itemsize, budget):
-        out[rows] = kernel.block(A[rows], B) @ W
+    block = against(kernel, B)
+    parts = list(row_blocks(len(A), len(B), A.dtype.itemsize, budget))
+
+    def fill(i: int) -> None:
+        out[parts[i]] = block(A[parts[i]]) @ W
+
+    with one_blas_thread():
+        map_in_threads(fill, len(parts), n_jobs=n_jobs)
     return out

@@ -76,7 +76,9 @@ class ScoreFunctions:
         support = X[kept] if not isinstance(kernel, Precomputed) else X[:0]
         return cls(kernel, support, kept, weights[kept], tuple(descents))
 
-    def __call__(self, X: Floats, *, budget: int = DEFAULT_BUDGET) -> NDArray[np.float64]:
+    def __call__(
+        self, X: Floats, *, budget: int = DEFAULT_BUDGET, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return the scores of new instances, (n, n_classes)."""
         if isinstance(self.kernel, Precomputed):
             return np.asarray(X[:, self.support_indices] @ self.weights, dtype=np.float64)
@@ -84,7 +86,7 @@ class ScoreFunctions:
             return np.zeros((len(X), self.weights.shape[1]))
         weights = self.weights.astype(X.dtype, copy=False)
         support = self.support.astype(X.dtype, copy=False)
-        return product(self.kernel, X, support, weights, budget=budget)
+        return product(self.kernel, X, support, weights, budget=budget, n_jobs=n_jobs)
 
 
 def learn_score_functions(

@@ -87,7 +87,8 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
     memory_budget : int
         Bytes that cached rows of the Gram matrix may take.
     n_jobs : int or None
-        Workers over classes or grid widths, as in joblib. The answer does not depend on it.
+        Workers over classes, blocks of instances or grid widths, as in joblib. The answer does not
+        depend on it.
     random_state : int or None
         Seed of whatever is drawn.
 
@@ -204,7 +205,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
 
     def _class_scores(self, bags: Bags) -> NDArray[np.float64]:
         scaled = self.scaling_.apply(bags.instances)
-        return self.score_functions_(scaled, budget=self.memory_budget)
+        return self.score_functions_(scaled, budget=self.memory_budget, n_jobs=self.n_jobs)
 
     def _kernel(self, gamma: float) -> Kernel:
         return make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
