@@ -1,5 +1,6 @@
 """The program as such: version, help, light start."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,10 @@ def test_version_of_the_installed_program() -> None:
 def test_help_lists_every_verb_and_fits_80_columns() -> None:
     told = runner.invoke(app, ["--help"])
     assert told.exit_code == 0
-    assert "  demo  See the whole method at work on handwritten digits.\n" in told.stdout
+    assert re.search(
+        r"\n  demo +See the whole method at work on handwritten digits\.\n", told.stdout
+    )
+    assert re.search(r"\n  reproduce +Run the paper's tables again, [^\n]+\.\n", told.stdout)
     assert "Example: raravis demo" in told.stdout
     assert max(map(len, told.stdout.splitlines())) <= 80
 

@@ -69,10 +69,10 @@ class ProgressBars:
     """Draw a bar for every stage that a ``raravis.progress.Progress`` tells of.
 
     Call it with each one, within a ``with`` block. Unless stdout and stderr are both a terminal,
-    or if it is not ``shown``, nothing is drawn.
+    or if it is not ``shown``, nothing is drawn. ``remaining`` adds the time left, as estimated.
     """
 
-    def __init__(self, *, shown: bool = True) -> None:
+    def __init__(self, *, shown: bool = True, remaining: bool = False) -> None:
         visible = shown and sys.stdout.isatty() and sys.stderr.isatty()
         self._tasks: dict[str, bars.TaskID] = {}
         self._drawn = bars.Progress(
@@ -80,6 +80,7 @@ class ProgressBars:
             bars.BarColumn(bar_width=32),
             bars.MofNCompleteColumn(),
             bars.TimeElapsedColumn(),
+            *([bars.TextColumn("left"), bars.TimeRemainingColumn()] if remaining else []),
             console=Console(stderr=True),
             transient=True,
             disable=not visible,

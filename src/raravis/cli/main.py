@@ -6,6 +6,7 @@ import typer
 
 from raravis._version import __version__
 from raravis.cli.demo import demo
+from raravis.cli.reproduce import reproduce
 
 __all__ = ["app", "main"]
 
@@ -42,6 +43,7 @@ def _program(
 
 
 app.command(short_help="See the whole method at work on handwritten digits.")(demo)
+app.command(short_help="Run the paper's tables again, beside the published numbers.")(reproduce)
 
 
 def main() -> None:

@@ -1,7 +1,5 @@
 """The demo's page: one HTML file that needs nothing else, and no script."""
 
-import os
-import secrets
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -9,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from raravis._html import document as html
+from raravis._html.document import check_folder
+from raravis._html.pictures import data_uri, ink
+from raravis._html.roc import Line, roc_figure
 from raravis._novel import NOVEL
-from raravis.demo._figure import Line, roc_figure
-from raravis.demo._pictures import data_uri, ink
 from raravis.demo._style import STYLE
 from raravis.demo.digits import DigitsDemo
 from raravis.demo.summary import hidden_share, join_words, versions
-from raravis.errors import InputError
-from raravis.metrics import Interval
+from raravis.metrics import Interval, RocCurve
 
 __all__ = ["check_folder", "render_page", "write_page"]
 
@@ -25,31 +24,6 @@ N_EXAMPLE_BAGS = 5
 
 IntArray = npt.NDArray[np.int64]
 
-_TEMPLATE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>{style}</style>
-</head>
-<body>
-<header>
-<p class="kicker">raravis demo</p>
-<h1>{title}</h1>
-{lead}
-</header>
-<main>
-{body}
-</main>
-<footer><p>{footer}</p></footer>
-</body>
-</html>
-"""
-
 
 def render_page(demo: DigitsDemo) -> str:
     """Return the page as text; it refers to nothing outside itself."""
@@ -57,48 +31,19 @@ def render_page(demo: DigitsDemo) -> str:
     verb = "is" if len(demo.hidden) == 1 else "are"
     sections = [_figures(demo), _bags(demo), _curves(demo), *_strips(demo), _facts(demo)]
     source = demo.train.description
-    return _TEMPLATE.format(
+    return html.document(
         title=f"Handwritten digits: {hidden} {verb} never listed",
-        style=STYLE,
+        kicker="raravis demo",
         lead=_lead(demo),
         body="\n".join(sections),
-        footer=escape(f"Images: {source.origin}. Terms: {source.terms}."),
+        footer=f"Images: {source.origin}. Terms: {source.terms}.",
+        style=STYLE,
     )
 
 
 def write_page(page: str, folder: str | PathLike[str]) -> Path:
     """Write the page into a folder, which is made if need be; it appears whole or not at all."""
-    target = Path(folder) / PAGE_NAME
-    draft = target.with_name(f".{PAGE_NAME}.{secrets.token_hex(4)}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            draft.write_text(page, encoding="utf-8")
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"the page cannot be written to {target} ({error.strerror or error}); name another "
-            "folder, one in which you may write."
-        ) from error
-    return target
-
-
-def check_folder(folder: str | PathLike[str]) -> None:
-    """Refuse, before any work is done, a folder that the page cannot be written to."""
-    path = Path(folder).absolute()
-    nearest = next(place for place in (path, *path.parents) if os.path.lexists(place))
-    if not nearest.is_dir():
-        raise InputError(
-            f"the folder for the page is {str(folder)!r}, but {nearest} is not a folder; name "
-            "one that is a folder, or one that does not exist yet."
-        )
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise InputError(
-            f"the folder for the page is {str(folder)!r}, but nothing may be written in {nearest}; "
-            "name a folder in which you may write."
-        )
+    return html.write_text(page, Path(folder) / PAGE_NAME)
 
 
 def _lead(demo: DigitsDemo) -> str:
@@ -172,8 +117,8 @@ def _picture(pixels: npt.NDArray[np.floating], name: str) -> str:
 
 
 def _curves(demo: DigitsDemo) -> str:
-    rivals = [Line(rival.roc, f"rival-{i}") for i, rival in enumerate(demo.rivals, start=1)]
-    lines = [*rivals, Line(demo.exact, "exact"), Line(demo.training, "training")]
+    rivals = [_line(rival.roc, f"rival-{i}") for i, rival in enumerate(demo.rivals, start=1)]
+    lines = [*rivals, _line(demo.exact, "exact"), _line(demo.training, "training")]
     decided = demo.scores >= demo.model.offset_
     point = float(decided[~demo.known].mean()), float(decided[demo.known].mean())
     figure = roc_figure(
@@ -193,6 +138,10 @@ def _curves(demo: DigitsDemo) -> str:
         f'price of how many novel ones let through.</p>\n<div class="pair">{figure}'
         f'<div class="scroll">{_comparison(demo)}</div></div></section>'
     )
+
+
+def _line(curve: RocCurve, style: str) -> Line:
+    return Line(curve.fpr, curve.tpr, style)
 
 
 def _comparison(demo: DigitsDemo) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from sklearn.datasets import load_digits
 
-from raravis.demo._pictures import data_uri, ink, png
+from raravis._html.pictures import data_uri, ink, png
 
 shapes = npst.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=12)
 

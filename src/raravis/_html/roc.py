@@ -1,4 +1,4 @@
-"""The ROC figure, drawn as inline SVG."""
+"""ROC curves, drawn as inline SVG."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,6 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-
-from raravis.metrics import RocCurve
 
 __all__ = ["Line", "roc_figure"]
 
@@ -22,32 +20,47 @@ Place = TypeVar("Place", float, FloatArray)
 
 @dataclass(frozen=True)
 class Line:
-    """A curve with the class of its style."""
+    """The points of a curve, from (0, 0) to (1, 1), with the class of its style."""
 
-    curve: RocCurve
+    fpr: npt.ArrayLike
+    tpr: npt.ArrayLike
     style: str
 
 
-def roc_figure(lines: Sequence[Line], point: tuple[float, float], *, title: str, text: str) -> str:
-    """Draw curves from behind to front, and the point (fpr, tpr) where the model decides.
+def roc_figure(
+    lines: Sequence[Line],
+    point: tuple[float, float] | None = None,
+    *,
+    title: str,
+    text: str,
+    name: str = "roc",
+) -> str:
+    """Draw curves from behind to front, and the point (fpr, tpr) where a model decides.
 
-    ``text`` describes the figure to those who do not see it.
+    ``text`` describes the figure to those who do not see it; ``name`` sets its ids apart from those
+    of other figures on the page.
     """
     width, height = _LEFT + _SIZE + _RIGHT, _TOP + _SIZE + _BOTTOM
-    drawn = "\n".join(f'<path class="{line.style}" d="{_path(line.curve)}"/>' for line in lines)
+    drawn = "\n".join(f'<path class="{line.style}" d="{_path(line)}"/>' for line in lines)
     return f"""<svg class="roc" viewBox="0 0 {width:g} {height:g}" role="img"
- aria-labelledby="roc-title roc-text">
-<title id="roc-title">{escape(title)}</title>
-<desc id="roc-text">{escape(text)}</desc>
+ aria-labelledby="{name}-title {name}-text">
+<title id="{name}-title">{escape(title)}</title>
+<desc id="{name}-text">{escape(text)}</desc>
 {_grid()}
 <path class="chance" d="M{_x(0.0):g} {_y(0.0):g}L{_x(1.0):g} {_y(1.0):g}"/>
 {drawn}
-<circle class="point" cx="{_x(point[0]):.1f}" cy="{_y(point[1]):.1f}" r="5.5"/>
+{_point(point)}
 <text class="axis" x="{_x(0.5):g}" y="{height - 8:g}" text-anchor="middle"
 >novel instances called known</text>
 <text class="axis" transform="translate(14 {_y(0.5):g}) rotate(-90)" text-anchor="middle"
 >known instances called known</text>
 </svg>"""
+
+
+def _point(place: tuple[float, float] | None) -> str:
+    if place is None:
+        return ""
+    return f'<circle class="point" cx="{_x(place[0]):.1f}" cy="{_y(place[1]):.1f}" r="5.5"/>'
 
 
 def _grid() -> str:
@@ -62,9 +75,13 @@ def _grid() -> str:
     return "\n".join(marks)
 
 
-def _path(curve: RocCurve) -> str:
-    corners = _corners(np.column_stack([_x(curve.fpr), _y(curve.tpr)]).round(1))
+def _path(line: Line) -> str:
+    corners = _corners(np.column_stack([_x(_floats(line.fpr)), _y(_floats(line.tpr))]).round(1))
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in corners.tolist())
+
+
+def _floats(values: npt.ArrayLike) -> FloatArray:
+    return np.asarray(values, dtype=np.float64)
 
 
 def _corners(points: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raravis.demo._figure import Line, _corners, roc_figure
+from raravis._html.roc import Line, _corners, roc_figure
 from raravis.metrics import exact_roc
 
 steps = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=30)
@@ -37,7 +37,7 @@ def test_curve_with_few_points() -> None:
 
 def test_curve_and_point_stand_where_they_should() -> None:
     curve = exact_roc([True, True, False, False], [4.0, 2.0, 3.0, 1.0])
-    text = roc_figure([Line(curve, "exact")], (0.5, 1.0), title="ROC", text="a < b")
+    text = roc_figure([Line(curve.fpr, curve.tpr, "exact")], (0.5, 1.0), title="ROC", text="a < b")
     svg = ET.fromstring(text)  # noqa: S314  (drawn a line above)
     (path,) = [item for item in svg.iter("path") if item.get("class") == "exact"]
     numbers = [float(value) for value in re.findall(r"[\d.]+", path.get("d", ""))]
@@ -51,4 +51,4 @@ def test_curve_and_point_stand_where_they_should() -> None:
 @pytest.mark.parametrize("label", ["novel instances called known", "known instances called known"])
 def test_axes_are_named(label: str) -> None:
     curve = exact_roc([True, False], [1.0, 0.0])
-    assert label in roc_figure([Line(curve, "exact")], (0.0, 1.0), title="", text="")
+    assert label in roc_figure([Line(curve.fpr, curve.tpr, "exact")], (0.0, 1.0), title="", text="")

@@ -1,0 +1,1 @@
+"""What the program's pages share: their frame and style, pictures, ROC curves, whole writes."""
