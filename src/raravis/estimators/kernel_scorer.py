@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from raravis._provenance import bag_hashes, restore_provenance, stored_arrays, stored_values
 from raravis._state import State, decode_params, encode_labels, encode_params
 from raravis._threads import one_blas_thread
 from raravis.bags import Bags, as_bags
@@ -100,6 +101,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
     objective_ : float, the paper's objective summed over classes.
     n_iter_, converged_ : rounds and convergence of every class.
     n_support_ : number of training instances that the model keeps.
+    training_bags_ : hash of every training bag's content, so that calibration can refuse them.
 
     Examples
     --------
@@ -180,6 +182,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = bags.n_features
         self.gamma_, self.lam_, self.selection_ = gamma, lam, selection
         self.scaling_ = scaling
+        self.training_bags_ = bag_hashes(bags)
         self._keep(learned, labels.classes)
         self._report(learned)
         return self
@@ -301,6 +304,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
                 "gamma": self.gamma_,
                 "lam": self.lam_,
                 "objective": self.objective_,
+                **stored_values(self),
             },
             arrays={
                 "shift": self.scaling_.shift,
@@ -310,6 +314,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
                 "weights": learned.weights,
                 "n_iter": self.n_iter_,
                 "converged": self.converged_,
+                **stored_arrays(self),
             },
         )
 
@@ -333,6 +338,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         support = state.array("support", kinds="f", shape=(None, n_features))
         indices = state.array("support_indices", kinds="i", shape=(len(weights),))
         model._keep(ScoreFunctions(model._kernel(model.gamma_), support, indices, weights), classes)
+        restore_provenance(model, state)
         return model
 
 
