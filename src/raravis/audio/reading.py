@@ -13,7 +13,7 @@ import numpy.typing as npt
 from raravis.audio.errors import AudioError
 from raravis.errors import InputError
 
-__all__ = ["BLOCK_FRAMES", "Sound", "clip", "open_recording"]
+__all__ = ["BLOCK_FRAMES", "Sound", "clip", "open_recording", "samples_between"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Samples: TypeAlias = npt.NDArray[np.float32]
@@ -134,11 +134,16 @@ def clip(
     with open_recording(path, channel=channel) as sound:
         rate = sound.sample_rate_hz
         first, last = round(begin_s * rate), round(min(end_s, sound.duration_s) * rate)
-        if first >= last:
-            return np.empty(0, np.float32), rate
-        sound.file.seek(first)
-        parts = [*_up_to(sound, last - first, channel)]
-    return np.concatenate([np.empty(0, np.float32), *parts]), rate
+        return samples_between(sound, first, last, channel=channel), rate
+
+
+def samples_between(sound: Sound, first: int, last: int, *, channel: Channel = "mix") -> Samples:
+    """Return the samples from `first` up to, not including, `last`, as far as there are any."""
+    last = min(last, sound.n_frames)
+    if first >= last:
+        return np.empty(0, np.float32)
+    sound.file.seek(first)
+    return np.concatenate([np.empty(0, np.float32), *_up_to(sound, last - first, channel)])
 
 
 def _up_to(sound: Sound, n_frames: int, channel: Channel) -> Iterator[Samples]:

@@ -32,6 +32,9 @@ class SpectrogramRecipe:
         Length of a Hann window and the step to the next; rounded to whole samples.
     min_hz, max_hz : float
         What lies outside is left out; `max_hz` None means half the sample rate.
+    smooth_s, smooth_hz : float
+        Power is averaged over a box of about this size before it is compared with the noise; 0
+        averages nothing. Noise then fluctuates less, and so does the edge of a sound.
     noise_window_s : float
         The noise level of every frequency is estimated anew in each stretch of this length, and
         interpolated in between. The stretches count from the start of the recording.
@@ -47,12 +50,15 @@ class SpectrogramRecipe:
     hop_s: float = 0.004
     min_hz: float = 250.0
     max_hz: float | None = None
+    smooth_s: float = 0.008
+    smooth_hz: float = 125.0
     noise_window_s: float = 30.0
     noise_percentile: float = 30.0
 
     def __post_init__(self) -> None:
         self._check_channel()
         self._require_positive("window_s", "hop_s", "noise_window_s")
+        self._require_not_negative("smooth_s", "smooth_hz")
         if self.hop_s > self.window_s:
             raise InputError(
                 f"hop_s is {self.hop_s:g} and window_s {self.window_s:g}; pass a hop no longer "
@@ -141,8 +147,9 @@ class SegmentRecipe(SpectrogramRecipe):
     merge_gap_s : float
         Regions whose frequencies overlap and that follow each other within this time are one.
     merge_overlap : float
-        Regions at different frequencies that share this part of their joint time are one sound:
-        the partials of a harmonic one. 1 or more merges none.
+        Regions that share this part of their joint time are one sound if the frequencies of their
+        loudest points are in a ratio of small whole numbers, as partials of a tone are. 1 merges
+        only what begins and ends together; more than 1 merges none.
 
     Examples
     --------
@@ -196,6 +203,9 @@ class FeatureRecipe(SpectrogramRecipe):
     mask_db, peak_range_db : float
         For ``"shape38"``: the mask of a segment is what is at least `mask_db` above the noise and
         at most `peak_range_db` below the segment's loudest point.
+    isolate : bool
+        For ``"birdnet"``: whether the model hears a segment alone, what is outside of its box
+        being faded out, or with what surrounds it.
 
     Examples
     --------
@@ -209,10 +219,13 @@ class FeatureRecipe(SpectrogramRecipe):
     kind: FeatureKind = "shape38"
     mask_db: float = 8.0
     peak_range_db: float = 25.0
+    isolate: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._require_positive("mask_db", "peak_range_db")
+        if not isinstance(self.isolate, bool):
+            raise InputError(f"isolate is {self.isolate!r}; pass True or False")
         if self.kind not in get_args(FeatureKind):
             kinds = " or ".join(map(repr, get_args(FeatureKind)))
             raise InputError(f"kind is {self.kind!r}; pass {kinds}")
