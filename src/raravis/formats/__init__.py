@@ -4,6 +4,23 @@ Every reader of calls returns a `CallTable`, every writer takes one; a file is w
 at all. MIML ARFF holds bags and their labels instead.
 """
 
+from raravis.formats.audacity import read_audacity, write_audacity
+from raravis.formats.birdnet import read_birdnet, write_birdnet
 from raravis.formats.calls import CallTable
+from raravis.formats.raven import read_raven, write_raven
+from raravis.formats.recognise import read_any, recognise
+from raravis.formats.tables import read_calls, write_calls
 
-__all__ = ["CallTable"]
+__all__ = [
+    "CallTable",
+    "read_any",
+    "read_audacity",
+    "read_birdnet",
+    "read_calls",
+    "read_raven",
+    "recognise",
+    "write_audacity",
+    "write_birdnet",
+    "write_calls",
+    "write_raven",
+]
