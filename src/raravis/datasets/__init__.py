@@ -6,14 +6,19 @@ from raravis.datasets.digits import load_digit_bags
 from raravis.datasets.generators import draw_bags, make_bags
 from raravis.datasets.hja import fetch_hja_birdsong
 from raravis.datasets.mnist import fetch_mnist, fetch_mnist_bags, fetch_mnist_components
+from raravis.datasets.soundscapes import Soundscapes, make_soundscapes
 from raravis.datasets.toy import TOY_SYMBOLS, load_toy
+from raravis.datasets.voices import SPECIES, Species
 
 __all__ = [
+    "SPECIES",
     "TOY_SYMBOLS",
     "UNLABELLED",
     "BagDataset",
     "DatasetError",
     "Description",
+    "Soundscapes",
+    "Species",
     "draw_bags",
     "fetch_hja_birdsong",
     "fetch_mnist",
@@ -22,5 +27,6 @@ __all__ = [
     "load_digit_bags",
     "load_toy",
     "make_bags",
+    "make_soundscapes",
     "user_cache",
 ]
