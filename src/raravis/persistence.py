@@ -31,6 +31,7 @@ FORMAT_VERSION = 1
 # Closed: a model file can name these classes and no others.
 REGISTRY: dict[str, str] = {
     "CooccurrenceScorer": "raravis.estimators.cooccurrence:CooccurrenceScorer",
+    "FoldEnsemble": "raravis.calibration.ensemble:FoldEnsemble",
     "KernelScorer": "raravis.estimators.kernel_scorer:KernelScorer",
 }
 
