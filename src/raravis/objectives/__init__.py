@@ -1,5 +1,6 @@
-"""What is minimised: the paper's bag hinge loss."""
+"""What is minimised: the paper's bag hinge loss; what is maximised: the likelihood of a union."""
 
 from raravis.objectives.max_hinge import MaxHinge
+from raravis.objectives.union_likelihood import Posterior, UnionLikelihood
 
-__all__ = ["MaxHinge"]
+__all__ = ["MaxHinge", "Posterior", "UnionLikelihood"]
