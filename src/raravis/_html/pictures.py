@@ -21,17 +21,27 @@ def ink(pixels: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
     return np.round(255 * (1 - pixels.reshape(8, 8))).astype(np.uint8)
 
 
-def png(grey: npt.NDArray[np.uint8]) -> bytes:
-    """Encode a grey picture of shape (height, width) as PNG.
+def png(
+    grey: npt.NDArray[np.uint8],
+    *,
+    palette: npt.NDArray[np.uint8] | None = None,
+    effort: int = 9,
+) -> bytes:
+    """Encode a grey picture of shape (height, width) as PNG; with a palette, one in its colours.
+
+    ``palette`` has shape (256, 3). ``effort`` is zlib's level: a picture made for one look is not
+    worth the highest.
 
     >>> png(np.zeros((8, 8), np.uint8))[1:4]
     b'PNG'
     """
     height, width = grey.shape
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    head = struct.pack(">IIBBBBB", width, height, 8, 0 if palette is None else 3, 0, 0, 0)
     # Every row starts with its filter type: 0, none.
     rows = np.insert(grey, 0, 0, axis=1).tobytes()
-    chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")]
+    colours = [] if palette is None else [(b"PLTE", palette.tobytes())]
+    data = zlib.compress(rows, effort)
+    chunks = [(b"IHDR", head), *colours, (b"IDAT", data), (b"IEND", b"")]
     return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in chunks)
 
 

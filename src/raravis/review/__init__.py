@@ -1,11 +1,12 @@
-"""The page on which an expert listens, decides, and from which the model learns.
+"""The page on which an expert listens and decides, and from which the model learns.
 
-Needs the extra ``raravis[review]`` for the page itself; the log of decisions, the queues and what
-is learned from decisions need nothing further.
+The page itself needs the extra ``raravis[review]``; the log of decisions, the queues and what is
+learned from decisions need nothing further.
 """
 
 from raravis.review.decisions import Act, Decision, DecisionLog, Undo
 from raravis.review.errors import ReviewError
+from raravis.review.items import ReviewItems
 from raravis.review.keys import CallIndex, CallKey, keys_of
 from raravis.review.verdicts import Verdict, Verdicts
 
@@ -16,6 +17,7 @@ __all__ = [
     "Decision",
     "DecisionLog",
     "ReviewError",
+    "ReviewItems",
     "Undo",
     "Verdict",
     "Verdicts",

@@ -2,8 +2,12 @@
 
 from raravis.errors import InputError
 
-__all__ = ["ReviewError"]
+__all__ = ["ReviewError", "StaleError"]
 
 
 class ReviewError(InputError):
     """A review cannot do what was asked; the message says why, and what to do."""
+
+
+class StaleError(ReviewError):
+    """A page asks about scores that are no longer there."""

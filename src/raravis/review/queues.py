@@ -18,6 +18,7 @@ from raravis.review.keys import CallKey
 __all__ = [
     "Queue",
     "control_sample",
+    "discovery",
     "group_by_group",
     "most_novel",
     "most_uncertain",
@@ -99,6 +100,25 @@ def group_by_group(groups: Mapping[str, npt.ArrayLike]) -> tuple[IntArray, dict[
     ends = np.cumsum([0, *map(len, members)]).tolist()
     order = np.concatenate([np.empty(0, np.int64), *members])
     return order, dict(zip(groups, pairwise(ends), strict=True))
+
+
+def discovery(groups: Mapping[str, npt.ArrayLike], novelty: npt.ArrayLike) -> IntArray:
+    """Return all positions in the order that meets many different sounds soon.
+
+    First the most typical call of each group, then the second of each, and so on; what is in no
+    group comes after that, the most novel first.
+
+    >>> discovery({"group 1": [4, 2, 0], "group 2": [3]}, [0.1, 0.2, 0.3, 0.4, 0.5])
+    array([4, 3, 2, 0, 1])
+    """
+    values = _numbers(novelty)
+    members = [np.asarray(found, dtype=np.int64) for found in groups.values()]
+    rank = np.concatenate([np.empty(0, np.int64), *(np.arange(len(m)) for m in members)])
+    grouped = np.concatenate([np.empty(0, np.int64), *members])[np.argsort(rank, kind="stable")]
+    rest = np.ones(len(values), dtype=bool)
+    rest[grouped] = False
+    order = most_novel(values)
+    return np.concatenate([grouped, order[rest[order]]])
 
 
 def control_sample(keys: Sequence[CallKey], *, size: int, seed: int = 0) -> IntArray:
