@@ -21,6 +21,8 @@ Channel: TypeAlias = int | Literal["mix"]
 
 #: Frames read at a time: ten seconds or so, 2 MiB a channel.
 BLOCK_FRAMES = 1 << 19
+# A decoder that comes upon a fault gives back nothing of what it was asked for.
+_PIECE_FRAMES = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,13 +70,9 @@ class Sound:
 
     def frames(self, block_frames: int = BLOCK_FRAMES) -> Iterator[Samples]:
         """Read on from here in blocks of shape (frames, channels), up to the end or a fault."""
-        from soundfile import LibsndfileError
-
         while True:
-            try:
-                block = self.file.read(block_frames, dtype="float32", always_2d=True)
-            except LibsndfileError:
-                return
+            block = np.empty((block_frames, self.n_channels), np.float32)
+            block = block[: self._fill(block)]
             if not len(block):
                 return
             if not np.isfinite(block.sum(dtype=np.float64)):
@@ -82,6 +80,22 @@ class Sound:
             yield block
             if len(block) < block_frames:
                 return
+
+    def _fill(self, block: Samples) -> int:
+        """Read into a block, a little at a time: what stands before a fault is not lost."""
+        from soundfile import LibsndfileError
+
+        n_read = 0
+        while n_read < len(block):
+            piece = block[n_read : n_read + _PIECE_FRAMES]
+            try:
+                n_got = len(self.file.read(out=piece))
+            except LibsndfileError:
+                break
+            n_read += n_got
+            if n_got < len(piece):
+                break
+        return n_read
 
 
 @contextmanager
@@ -106,6 +120,9 @@ def open_recording(path: PathLike, *, channel: Channel = "mix") -> Iterator[Soun
         raise AudioError(
             f"{name} is no sound that can be read ({_reason(error)}); convert it to WAV or FLAC"
         ) from error
+    # Where a file can seek, soundfile does so after every read. MP3 decoders lose the bits that
+    # a frame borrows from the one before it, and what follows is garbled.
+    file.seekable = lambda: False
     with file:
         if channel != "mix" and channel >= file.channels:
             raise AudioError(

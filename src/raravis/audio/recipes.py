@@ -136,6 +136,9 @@ class SegmentRecipe(SpectrogramRecipe):
     low_db, high_db : float
         A region holds what is at least `low_db` above the noise, and at least one point `high_db`
         above it.
+    valley_db : float
+        Sounds that run into each other are taken apart where the level between them falls by at
+        least this below both of their peaks.
     peak_range_db, peak_reach_s : float
         What is more than `peak_range_db` below the loudest point of its frequency's neighbourhood
         within `peak_reach_s` seconds is left out: echoes and tails.
@@ -145,11 +148,14 @@ class SegmentRecipe(SpectrogramRecipe):
         Narrower regions and those of fewer points are dropped; the area is in seconds times
         kilohertz.
     merge_gap_s : float
-        Regions whose frequencies overlap and that follow each other within this time are one.
-    merge_overlap : float
-        Regions that share this part of their joint time are one sound if the frequencies of their
-        loudest points are in a ratio of small whole numbers, as partials of a tone are. 1 merges
-        only what begins and ends together; more than 1 merges none.
+        Regions whose frequencies overlap and that follow each other after a pause of at most this
+        are one.
+    merge_overlap, merge_gap_hz : float
+        Regions no further apart than `merge_gap_hz` are one sound if they share this part of their
+        joint time, or if one is a small piece within the time of the other. So are regions further
+        apart that agree twice as well, if their loudest frequencies are in a ratio of small whole
+        numbers, as partials of a tone are. A `merge_overlap` above 1 and a `merge_gap_hz` of 0
+        merge nothing but what touches.
 
     Examples
     --------
@@ -164,21 +170,25 @@ class SegmentRecipe(SpectrogramRecipe):
     version: ClassVar[int] = 1
 
     low_db: float = 8.0
-    high_db: float = 14.0
+    high_db: float = 12.0
+    valley_db: float = 12.0
     peak_range_db: float = 25.0
     peak_reach_s: float = 0.1
     min_duration_s: float = 0.02
     max_duration_s: float = 10.0
     min_bandwidth_hz: float = 100.0
-    min_area_s_khz: float = 0.01
-    merge_gap_s: float = 0.012
-    merge_overlap: float = 0.7
+    min_area_s_khz: float = 0.02
+    merge_gap_s: float = 0.0
+    merge_overlap: float = 0.5
+    merge_gap_hz: float = 1000.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_positive("low_db", "high_db", "peak_range_db", "max_duration_s")
+        self._require_positive("low_db", "high_db", "valley_db", "peak_range_db")
+        self._require_positive("max_duration_s")
         self._require_not_negative("peak_reach_s", "min_duration_s", "min_bandwidth_hz")
-        self._require_not_negative("min_area_s_khz", "merge_gap_s", "merge_overlap")
+        self._require_not_negative("min_area_s_khz", "merge_gap_s", "merge_gap_hz")
+        self._require_not_negative("merge_overlap")
         if self.high_db < self.low_db:
             raise InputError(
                 f"low_db is {self.low_db:g} and high_db {self.high_db:g}; pass a high threshold "

@@ -7,6 +7,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from raravis.audio._loops import flood, measure_basins, order_by_level
 from raravis.audio.recipes import SegmentRecipe
 from raravis.audio.spectrogram import Grid, Power, with_context
 
@@ -15,6 +16,9 @@ __all__ = ["Regions", "find_regions"]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Labels: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+# Levels closer than this are not told apart when basins are flooded.
+_LEVEL_STEP_DB = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,23 +89,40 @@ class Regions:
 def find_regions(excess: Iterator[Power], grid: Grid, recipe: SegmentRecipe) -> Regions:
     """Find regions that hold `low_db` everywhere and `high_db` somewhere, in order of their begin.
 
-    Regions that go on from one part into the next are one.
+    Regions that go on from one part into the next are one; parts are cut where the least goes on.
     """
     reach = round(recipe.peak_reach_s / grid.step_s)
     done: list[Regions] = []
     seam = _Seam.blank(grid.n_bins)
     first_frame = 0
-    for extended in with_context(excess, reach):
-        part = extended[reach : len(extended) - reach]
-        mask = part >= recipe.low_db
-        mask &= part > _loudest_near(extended, reach) - np.float32(recipe.peak_range_db)
-        found, labels = _label(part, mask, first_frame)
+    for part, mask in _parts_to_label(excess, reach, recipe):
+        found, labels = _label(part, mask, first_frame, recipe)
         finished, seam = _continued(seam, found, labels)
         done.append(finished.take(finished.peak_db >= recipe.high_db))
         first_frame += len(part)
     done.append(seam.open.take(seam.open.peak_db >= recipe.high_db))
     regions = Regions.concat(done)
     return regions.take(np.lexsort((regions.first_bin, regions.first_frame)))
+
+
+def _parts_to_label(
+    excess: Iterator[Power], reach: int, recipe: SegmentRecipe
+) -> Iterator[tuple[Power, BoolArray]]:
+    """Return parts with their masks, cut where the fewest points are in the mask."""
+    held: list[tuple[Power, BoolArray]] = []
+    for extended in with_context(excess, reach):
+        part = extended[reach : len(extended) - reach]
+        mask = part >= recipe.low_db
+        mask &= part > _loudest_near(extended, reach) - np.float32(recipe.peak_range_db)
+        held.append((part, mask))
+        whole, covered = (np.concatenate(both) for both in zip(*held, strict=True))
+        # Anywhere in the later half, and there the last of the best places.
+        middle = len(covered) // 2
+        counts = np.count_nonzero(covered[middle:], axis=1)
+        cut = len(covered) - int(counts[::-1].argmin())
+        yield whole[:cut], covered[:cut]
+        held = [(whole[cut:], covered[cut:])]
+    yield from (last for last in held if len(last[0]))
 
 
 def _loudest_near(extended: Power, reach: int) -> Power:
@@ -116,30 +137,23 @@ def _loudest_near(extended: Power, reach: int) -> Power:
     return np.maximum(highest[:n_out], highest[rest : rest + n_out])
 
 
-def _label(part: Power, mask: BoolArray, first_frame: int) -> tuple[Regions, Labels]:
+def _label(
+    part: Power, mask: BoolArray, first_frame: int, recipe: SegmentRecipe
+) -> tuple[Regions, Labels]:
     """Find the regions of one part; labels count from 1."""
-    from scipy import ndimage
-
-    labels: Labels = np.empty(mask.shape, np.int32)
-    n_found = ndimage.label(mask, output=labels)
-    if not n_found:
-        return Regions.empty(), labels
-    boxes = ndimage.find_objects(labels)
-    edges = np.array([(t.start, t.stop, f.start, f.stop) for t, f in boxes], dtype=np.int64)
     points = np.flatnonzero(mask)
-    owner, level = labels.ravel()[points] - 1, part.ravel()[points]
-    # Stable, and from the last point to the first: of equally loud ones the first one stays.
-    order = np.argsort(level[::-1], kind="stable")
-    loudest = np.empty(n_found, np.int64)
-    loudest[owner[::-1][order]] = points[::-1][order]
+    order = order_by_level(part.ravel()[points], recipe.low_db, _LEVEL_STEP_DB)
+    labels, n_found = flood(part, points[order], np.float32(recipe.valley_db))
+    table, peak_db = measure_basins(part, labels, points, n_found)
+    begin, end, first_bin, end_bin, n_points, peak_bin = table
     return Regions(
-        edges[:, 0] + first_frame,
-        edges[:, 1] + first_frame,
-        edges[:, 2],
-        edges[:, 3],
-        np.bincount(owner, minlength=n_found),
-        part.ravel()[loudest],
-        loudest % mask.shape[1],
+        begin + first_frame,
+        end + first_frame,
+        first_bin,
+        end_bin,
+        n_points,
+        peak_db,
+        peak_bin,
     ), labels
 
 

@@ -1,6 +1,7 @@
 """Find the sounds in a recording."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,9 @@ BoolArray = npt.NDArray[np.bool_]
 # Ratios of partials that stand next to each other or close by, and how exact they are.
 _RATIOS = (2.0, 3.0, 4.0, 5.0, 3 / 2, 4 / 3)
 _RATIO_TOLERANCE = 0.03
+# A region of at most this share of another's points, with this share of its time within the other's
+# time, is a piece of it.
+_FRAGMENT_SHARE, _FRAGMENT_WITHIN = 0.25, 0.8
 # Pairs that are compared at a time: bounds the memory that a day of dense song takes.
 _PAIRS_AT_A_TIME = 1 << 20
 
@@ -57,12 +61,21 @@ def segment_recording(
     return _boxes(_merged(_sizeable(regions, grid, recipe), grid, recipe), grid, recipe)
 
 
+def _merged(regions: Regions, grid: Grid, recipe: SegmentRecipe) -> Regions:
+    """Join regions that are one sound, until no two are: what is joined reaches further."""
+    while True:
+        joined = _joined_once(regions, grid, recipe)
+        if len(joined) == len(regions):
+            return joined
+        regions = joined.take(np.lexsort((joined.first_bin, joined.first_frame)))
+
+
 def _sizeable(regions: Regions, grid: Grid, recipe: SegmentRecipe) -> Regions:
     area_s_khz = regions.n_points * grid.step_s * grid.step_hz / 1000
     return regions.take(area_s_khz >= recipe.min_area_s_khz)
 
 
-def _merged(regions: Regions, grid: Grid, recipe: SegmentRecipe) -> Regions:
+def _joined_once(regions: Regions, grid: Grid, recipe: SegmentRecipe) -> Regions:
     """Join regions that are one sound, and all that such pairs connect."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -74,7 +87,8 @@ def _merged(regions: Regions, grid: Grid, recipe: SegmentRecipe) -> Regions:
     n_later = np.maximum(0, until - np.arange(n) - 1)
     pairs = [np.empty((2, 0), np.int64)]
     for one, other in _pairs(n_later):
-        same = _follow(regions, one, other, gap) | _partials(regions, one, other, grid, recipe)
+        pair = _Pair.of(regions, one, other)
+        same = _follow(pair, gap) | _partials(pair, grid, recipe) | _fragment(pair, grid, recipe)
         pairs.append(np.stack([one[same], other[same]]))
     rows, columns = np.concatenate(pairs, axis=1)
     links = coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
@@ -99,28 +113,58 @@ def _pairs_of(n_later: IntArray, begin: int, end: int) -> tuple[IntArray, IntArr
     return one, one + 1 + np.arange(len(one)) - before
 
 
-def _follow(regions: Regions, one: IntArray, other: IntArray, gap: int) -> BoolArray:
-    """Say which pairs share frequencies and follow each other closely."""
-    low = np.maximum(regions.first_bin[one], regions.first_bin[other])
-    high = np.minimum(regions.end_bin[one], regions.end_bin[other])
-    pause = regions.first_frame[other] - regions.end_frame[one]
-    close: BoolArray = (low < high) & (pause <= gap) & (pause >= 0)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pair:
+    """Pairs of regions, in frames and bins: the times they share and have, and so on."""
+
+    shared: IntArray
+    joint: IntArray
+    shorter: IntArray
+    pause: IntArray
+    gap: IntArray
+    points: IntArray
+    peak_bin: IntArray
+
+    @classmethod
+    def of(cls, regions: Regions, one: IntArray, other: IntArray) -> "_Pair":
+        both = np.stack([one, other])
+        begin, end = regions.first_frame[both], regions.end_frame[both]
+        pause = begin.max(axis=0) - end.min(axis=0)
+        return cls(
+            shared=np.maximum(0, -pause),
+            joint=end.max(axis=0) - begin.min(axis=0),
+            shorter=(end - begin).min(axis=0),
+            pause=pause,
+            gap=regions.first_bin[both].max(axis=0) - regions.end_bin[both].min(axis=0),
+            points=regions.n_points[both],
+            peak_bin=regions.peak_bin[both],
+        )
+
+
+def _follow(pair: _Pair, longest_pause: int) -> BoolArray:
+    """Say which pairs share frequencies and follow each other after a short pause."""
+    close: BoolArray = (pair.gap < 0) & (pair.pause <= longest_pause) & (pair.pause > 0)
     return close
 
 
-def _partials(
-    regions: Regions, one: IntArray, other: IntArray, grid: Grid, recipe: SegmentRecipe
-) -> BoolArray:
-    """Say which pairs begin and end together, at pitches in a ratio of small whole numbers."""
-    begin = np.stack([regions.first_frame[one], regions.first_frame[other]])
-    end = np.stack([regions.end_frame[one], regions.end_frame[other]])
-    shared = np.maximum(0, end.min(axis=0) - begin.max(axis=0))
-    together = shared >= recipe.merge_overlap * (end.max(axis=0) - begin.min(axis=0))
-    pitch = np.stack([regions.peak_bin[one], regions.peak_bin[other]]) + grid.first_bin
+def _partials(pair: _Pair, grid: Grid, recipe: SegmentRecipe) -> BoolArray:
+    """Say which pairs begin and end together, and are near or at pitches in a simple ratio."""
+    pitch = pair.peak_bin + grid.first_bin
     ratio = pitch.max(axis=0) / np.maximum(1, pitch.min(axis=0))
     off = np.abs(ratio[:, np.newaxis] / np.array(_RATIOS) - 1).min(axis=1)
-    partials: BoolArray = together & (off <= _RATIO_TOLERANCE)
+    near = pair.gap * grid.step_hz <= recipe.merge_gap_hz
+    # What is far apart has to agree better in time to be taken for one sound.
+    wanted = np.where(near, recipe.merge_overlap, (1 + recipe.merge_overlap) / 2)
+    partials: BoolArray = (near | (off <= _RATIO_TOLERANCE)) & (pair.shared >= wanted * pair.joint)
     return partials
+
+
+def _fragment(pair: _Pair, grid: Grid, recipe: SegmentRecipe) -> BoolArray:
+    """Say which pairs are a sound and a small piece of it nearby, within its time."""
+    near = pair.gap * grid.step_hz <= recipe.merge_gap_hz
+    small = pair.points.min(axis=0) <= _FRAGMENT_SHARE * pair.points.max(axis=0)
+    fragment: BoolArray = near & small & (pair.shared >= _FRAGMENT_WITHIN * pair.shorter)
+    return fragment
 
 
 def _boxes(regions: Regions, grid: Grid, recipe: SegmentRecipe) -> Segments:

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from raravis.audio._loops import count_directions, count_sides
 from raravis.audio.recipes import FeatureRecipe
 from raravis.audio.spectrogram import Grid, Power
 
@@ -110,7 +111,7 @@ def _profile(weights: FloatArray, low: float, step: float) -> tuple[float, ...]:
 def _outline(mask: BoolArray, low_hz: float, grid: Grid) -> tuple[float, ...]:
     n_frames, n_bins = mask.shape
     area = int(np.count_nonzero(mask))
-    perimeter = _perimeter(mask)
+    perimeter = float(count_sides(mask))
     return (
         low_hz,
         low_hz + n_bins * grid.step_hz,
@@ -123,30 +124,10 @@ def _outline(mask: BoolArray, low_hz: float, grid: Grid) -> tuple[float, ...]:
     )
 
 
-def _perimeter(mask: BoolArray) -> float:
-    """Count the sides of points that lie between inside and outside."""
-    padded = np.pad(mask, 1)
-    return float(
-        np.count_nonzero(padded[1:] != padded[:-1])
-        + np.count_nonzero(padded[:, 1:] != padded[:, :-1])
-    )
-
-
 def _directions(patch: Power, mask: BoolArray) -> FloatArray:
     """Return how the steepness in the mask is shared among 16 directions.
 
     0 degrees is a rise over time, 90 degrees one over frequency.
     """
-    rise_t, rise_f = _slope(patch, axis=0)[mask], _slope(patch, axis=1)[mask]
-    angle = np.arctan2(rise_f, rise_t) / (2 * np.pi) * _N_DIRECTIONS
-    direction = np.rint(angle).astype(np.int64) % _N_DIRECTIONS
-    steepness = np.hypot(rise_t, rise_f).astype(np.float64)
-    total = np.bincount(direction, steepness, minlength=_N_DIRECTIONS)
+    total: FloatArray = count_directions(patch, mask, _N_DIRECTIONS)
     return total / total.sum() if total.any() else np.full(_N_DIRECTIONS, 1 / _N_DIRECTIONS)
-
-
-def _slope(patch: Power, *, axis: int) -> Power:
-    if patch.shape[axis] < 2:
-        return np.zeros_like(patch)
-    slope: Power = np.gradient(patch, axis=axis)
-    return slope
