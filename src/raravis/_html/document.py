@@ -17,7 +17,7 @@ _TEMPLATE = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+ content="default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'">
 <title>{title}</title>
 <link rel="icon" href="data:,">
 <style>{style}</style>

@@ -1,4 +1,4 @@
-"""Small grey pictures that a page carries within itself."""
+"""Pictures that a page carries within itself."""
 
 import base64
 import struct
@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["data_uri", "ink", "png"]
+__all__ = ["data_uri", "embed", "indexed_png", "ink", "png"]
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -45,9 +45,36 @@ def png(
     return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in chunks)
 
 
+def indexed_png(index: npt.NDArray[np.uint8], colours: npt.NDArray[np.uint8]) -> bytes:
+    """Encode a picture whose pixels are numbers of at most 256 colours (n, 3) as PNG.
+
+    >>> indexed_png(np.zeros((8, 8), np.uint8), np.zeros((1, 3), np.uint8))[1:4]
+    b'PNG'
+    """
+    height, width = index.shape
+    head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    rows = np.insert(index, 0, 0, axis=1).tobytes()
+    chunks = [
+        (b"IHDR", head),
+        (b"PLTE", colours.tobytes()),
+        (b"IDAT", zlib.compress(rows, 9)),
+        (b"IEND", b""),
+    ]
+    return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in chunks)
+
+
 def data_uri(grey: npt.NDArray[np.uint8]) -> str:
     """Return a grey picture as the address of an image in a page."""
-    return "data:image/png;base64," + base64.b64encode(png(grey)).decode("ascii")
+    return embed(png(grey), "image/png")
+
+
+def embed(content: bytes, kind: str) -> str:
+    """Return content as an address that carries it.
+
+    >>> embed(b"abc", "text/plain")
+    'data:text/plain;base64,YWJj'
+    """
+    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

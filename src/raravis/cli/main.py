@@ -5,8 +5,17 @@ from typing import Annotated
 import typer
 
 from raravis._version import __version__
+from raravis.cli.calibrate import calibrate
 from raravis.cli.demo import demo
+from raravis.cli.features import features
+from raravis.cli.fit import fit
+from raravis.cli.init import init
+from raravis.cli.label import label
+from raravis.cli.report import report
 from raravis.cli.reproduce import reproduce
+from raravis.cli.run import run
+from raravis.cli.score import score
+from raravis.cli.segment import segment
 
 __all__ = ["app", "main"]
 
@@ -43,6 +52,15 @@ def _program(
 
 
 app.command(short_help="See the whole method at work on handwritten digits.")(demo)
+app.command(short_help="From a folder of recordings to annotated calls, at once.")(run)
+app.command(short_help="Make a study of a folder of recordings.")(init)
+app.command(short_help="Find the sounds in every recording.")(segment)
+app.command(short_help="Describe every sound by numbers.")(features)
+app.command(short_help="Read the species listed for each recording.")(label)
+app.command(short_help="Learn the listed species.")(fit)
+app.command(short_help="Find the threshold from which on a call is novel.")(calibrate)
+app.command(short_help="Say of every call what it is and how novel.")(score)
+app.command(short_help="Write the page that shows the results.")(report)
 app.command(short_help="Run the paper's tables again, beside the published numbers.")(reproduce)
 
 

@@ -51,6 +51,17 @@ class Product:
     about: Mapping[str, Any]
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def failure_path(self) -> Path:
+        """Where it stands that the content is at fault, and how."""
+        return self.target.with_suffix(".failed.json")
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the content, if that is known."""
+        found = read_json(self.failure_path)
+        return None if found is None else str(found.get("problem"))
+
 
 @dataclass(frozen=True)
 class Task:
@@ -74,12 +85,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Made:
-    """What a step made: rows by recording, how many files are new, and what went wrong."""
+    """What a step made: rows by recording, how many files are new, and what went wrong.
+
+    ``passing`` holds the files that may be made another time, each with what went wrong.
+    """
 
     n_rows: Mapping[str, int]
     n_made: int
     n_kept: int
     problems: tuple[Problem, ...]
+    passing: Mapping[str, str] = field(default_factory=dict)
 
 
 def make_products(
@@ -106,6 +121,11 @@ def make_products(
         n_made=sum(it.kind == "made" for it in outcomes.values()),
         n_kept=sum(there[name] is not None and it.kind == "made" for name, it in found.items()),
         problems=tuple(Problem(name, it.problem) for name, it in found.items() if it.problem),
+        passing={
+            target.name: str(it.problem)
+            for target, it in sorted(outcomes.items())
+            if it.kind == "passing"
+        },
     )
 
 
@@ -145,7 +165,7 @@ def _settled(product: Product, outcome: object) -> Outcome:
     if not isinstance(outcome, Outcome):
         raise TypeError(outcome)
     if outcome.kind == "failed":
-        write_json({"problem": outcome.problem}, _failure_path(product))
+        write_json({"problem": outcome.problem}, product.failure_path)
     return outcome
 
 
@@ -157,12 +177,8 @@ def _what_is_there(product: Product) -> Outcome | None:
         return Outcome(pq.read_metadata(product.target).num_rows)
     except (OSError, ValueError, pa.ArrowException):
         pass  # missing, or damaged: it is made anew
-    failure = read_json(_failure_path(product))
-    return None if failure is None else Outcome(problem=str(failure["problem"]), kind="failed")
-
-
-def _failure_path(product: Product) -> Path:
-    return product.target.with_suffix(".failed.json")
+    problem = product.problem
+    return None if problem is None else Outcome(problem=problem, kind="failed")
 
 
 def _changed(product: Product) -> bool:

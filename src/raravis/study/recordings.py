@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raravis.audio import inspect_recording, list_recordings
 from raravis.progress import Progress, ProgressCallback
@@ -16,7 +16,17 @@ from raravis.study.files import hash_file, read_table, write_table
 from raravis.study.store import Study
 from raravis.study.workers import DIED, map_tasks
 
-__all__ = ["Recording", "Scan", "find_recordings", "known_recordings"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "Recording",
+    "Scan",
+    "find_recordings",
+    "known_recordings",
+    "recording_columns",
+    "recordings_from",
+]
 
 _ABOUT = {"table": "recordings", "version": 1}
 _USABLE = frozenset({"ok", "truncated", "silent", "clipped"})
@@ -91,8 +101,7 @@ def known_recordings(study: Study) -> tuple[Recording, ...]:
     table = read_table(study.recordings_path, about=_ABOUT)
     if table is None:
         return ()
-    columns = [table.column(field.name).to_pylist() for field in fields(Recording)]
-    return tuple(Recording(*row) for row in zip(*columns, strict=True))
+    return recordings_from(table)
 
 
 def find_recordings(
@@ -178,7 +187,17 @@ def _unreadable(file: _File, detail: str) -> Recording:
     return Recording(file.name, file.size_bytes, file.mtime_ns, "", "unreadable", detail)
 
 
-def _write(study: Study, recordings: Iterable[Recording]) -> None:
+def recordings_from(table: "pa.Table") -> tuple[Recording, ...]:
+    """Return recordings from the columns of a table."""
+    columns = [table.column(field.name).to_pylist() for field in fields(Recording)]
+    return tuple(Recording(*row) for row in zip(*columns, strict=True))
+
+
+def recording_columns(recordings: Iterable[Recording]) -> dict[str, list[Any]]:
+    """Return the columns of a table of recordings."""
     rows: Sequence[dict[str, Any]] = [asdict(found) for found in recordings]
-    columns = {field.name: [row[field.name] for row in rows] for field in fields(Recording)}
-    write_table(columns, study.recordings_path, about=_ABOUT)
+    return {field.name: [row[field.name] for row in rows] for field in fields(Recording)}
+
+
+def _write(study: Study, recordings: Iterable[Recording]) -> None:
+    write_table(recording_columns(recordings), study.recordings_path, about=_ABOUT)

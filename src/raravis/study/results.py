@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,7 @@ class StudyResults:
         The species listed for each labelled recording; none for one that was listened to and found
         empty. A recording that is not in here has no labels.
     unmatched : tuple of str
-        Names in the table of species that match no recording.
+        Names in the table of species that match no recording, or several.
     model : ModelNote
     threshold : float
         A call is novel if its ``novelty`` is above this.
@@ -146,6 +147,14 @@ class StudyResults:
     def by_novelty(self) -> IntArray:
         """Positions of all calls, the most novel first."""
         return np.argsort(-self.novelty, kind="stable").astype(np.int64)
+
+    def recording_of(self, name: str) -> Recording:
+        """Return what is known of a recording."""
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Recording]:
+        return {found.name: found for found in self.recordings}
 
     def sound_path(self, recording: str) -> Path:
         """Return the file of a recording."""

@@ -15,7 +15,9 @@ from raravis.study.files import write_bytes
 
 __all__ = [
     "FORMAT",
+    "Decisions",
     "KnownLabels",
+    "ModelKind",
     "Segmentation",
     "Settings",
     "read_settings",
@@ -26,6 +28,15 @@ FORMAT = 1
 
 Segmentation = Literal["automatic", "windows", "boxes"]
 KnownLabels = Literal["use", "ignore"]
+ModelKind = Literal["KernelScorer"]
+Decisions = Literal["use", "ignore"]
+
+_CHOICES: dict[str, Any] = {
+    "segmentation": Segmentation,
+    "model": ModelKind,
+    "decisions": Decisions,
+    "known_labels": KnownLabels,
+}
 
 _HEAD = """\
 # A raravis study: these settings, and beside them what was computed with them. They may be edited
@@ -55,11 +66,18 @@ class Settings:
         The table of the boxes.
     segment_recipe : SegmentRecipe
     feature_recipe : FeatureRecipe
+    model : {"KernelScorer"}
+        What learns the species.
+    decisions : {"use", "ignore"}
+        Whether it also learns from what people decided on the review page.
     known_labels : {"use", "ignore"}
         Whether the calls of a labelled recording can only be of the species listed for it.
     miss_rate : float or None
         What `calibrate` promises: at most this share of listed species lose all their calls in a
         recording. None leaves the model's own threshold.
+    truth : str or None
+        A table of sounds, or a folder of tables, that somebody has noted with their species: the
+        report then says how right the results are. Nothing is learned from it.
     seed : int
     """
 
@@ -74,12 +92,15 @@ class Settings:
     boxes: str | None = None
     segment_recipe: SegmentRecipe = field(default_factory=SegmentRecipe)
     feature_recipe: FeatureRecipe = field(default_factory=FeatureRecipe)
+    model: ModelKind = "KernelScorer"
+    decisions: Decisions = "ignore"
     known_labels: KnownLabels = "use"
     miss_rate: float | None = None
+    truth: str | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, kinds in (("segmentation", Segmentation), ("known_labels", KnownLabels)):
+        for name, kinds in _CHOICES.items():
             if getattr(self, name) not in get_args(kinds):
                 accepted = ", ".join(map(repr, get_args(kinds)))
                 raise InputError(f"{name} is {getattr(self, name)!r}; pass one of {accepted}.")
@@ -120,8 +141,11 @@ _PLACES = {
     "boxes": ("segments", "boxes"),
     "segment_recipe": ("segments", "recipe"),
     "feature_recipe": ("features", "recipe"),
+    "model": ("model", "kind"),
+    "decisions": ("model", "decisions"),
     "known_labels": ("scores", "known_labels"),
     "miss_rate": ("scores", "miss_rate"),
+    "truth": ("report", "truth"),
 }
 
 

@@ -1,0 +1,156 @@
+"""What the steps of a study did, in words, and what to do next."""
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from raravis.study import Done, Study
+
+__all__ = ["tell"]
+
+_MOST_PROBLEMS = 8
+
+# What is sensible to do after a step.
+_NEXT = {
+    "init": "segment",
+    "segment": "features",
+    "features": "label",
+    "label": "fit",
+    "fit": "calibrate",
+    "calibrate": "score",
+    "score": "report",
+}
+
+
+def tell(study: "Study", steps: "Sequence[Done]") -> None:
+    """Print a line for each step, what is wrong with which recording, and what to do next."""
+    console = Console(highlight=False)
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for done in steps:
+        table.add_row(done.verb, Text(_sentence(done)))
+    console.print(table)
+    _tell_problems(console, steps)
+    _tell_next(console, study, steps[-1].verb)
+
+
+def _tell_problems(console: Console, steps: "Sequence[Done]") -> None:
+    problems: dict[str, str] = {}
+    for done in steps:
+        problems |= done.problems
+    if not problems:
+        return
+    listed = list(problems.items())
+    many = f"{len(listed)} recordings" if len(listed) > 1 else "1 recording"
+    console.print(f"\n{many} could not be used:")
+    for name, what in listed[:_MOST_PROBLEMS]:
+        console.print(Text(f"  {name}: {what}"), soft_wrap=True)
+    if len(listed) > _MOST_PROBLEMS:
+        console.print(
+            f"  and {len(listed) - _MOST_PROBLEMS} more, listed in results/recordings.csv"
+        )
+
+
+def _tell_next(console: Console, study: "Study", verb: str) -> None:
+    folder = shlex.quote(str(study.folder))
+    if verb in _NEXT:
+        needs_table = _NEXT[verb] == "label" and not study.settings.labels
+        table = " --labels species.csv" if needs_table else ""
+        console.print(
+            f"\nNext: raravis {_NEXT[verb]} {folder}{table}", soft_wrap=True, markup=False
+        )
+        return
+    console.print(f"\nTables: {study.results_folder}", soft_wrap=True, markup=False)
+    console.print(
+        f"Report: {study.report_path}; open it in a browser:\n"
+        f"{study.report_path.absolute().as_uri()}",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _sentence(done: "Done") -> str:
+    text = _SENTENCES[done.verb](done.facts)
+    return text if done.new else f"nothing to do: {text}"
+
+
+def _init(facts: Mapping[str, Any]) -> str:
+    return (
+        f"{_count(facts['recordings'], 'recording')} in {facts['folder']}, {facts['usable']:,} of "
+        f"them usable ({_hours(facts['hours'])})"
+    )
+
+
+def _segment(facts: Mapping[str, Any]) -> str:
+    return (
+        f"{facts['segments']:,} sounds in {facts['usable']:,} of "
+        f"{_count(facts['recordings'], 'recording')} ({_hours(facts['hours'])})"
+    )
+
+
+def _features(facts: Mapping[str, Any]) -> str:
+    return f"{facts['calls']:,} calls described"
+
+
+def _label(facts: Mapping[str, Any]) -> str:
+    unmatched = len(facts["unmatched"]) + len(facts["ambiguous"])
+    strange = f"; {_count(unmatched, 'name')} that fit no recording" if unmatched else ""
+    return (
+        f"{len(facts['species'])} species in the lists of {facts['labelled']:,} recordings "
+        f"({facts['empty']:,} of them empty); {facts['unlabelled']:,} recordings have no list"
+        f"{strange}"
+    )
+
+
+def _fit(facts: Mapping[str, Any]) -> str:
+    decided = f" and {facts['decisions']:,} decisions" if facts["decisions"] else ""
+    return (
+        f"{facts['kind']} learned {len(facts['species'])} species from {facts['calls']:,} calls in "
+        f"{facts['recordings']:,} recordings{decided}, in {facts['seconds']:.1f} s"
+    )
+
+
+def _calibrate(facts: Mapping[str, Any]) -> str:
+    if facts["promise"]:
+        return f"novel above {facts['novelty']:.4g}: {facts['promise']}"
+    if facts["reason"]:
+        return f"the model's own threshold; none with a promise was found: {facts['reason']}"
+    return "the model's own threshold (ask for one that promises something with --miss-rate)"
+
+
+def _score(facts: Mapping[str, Any]) -> str:
+    groups = len(facts["candidates"])
+    found = (
+        f", in {_count(groups, 'candidate new class', 'candidate new classes')}" if groups else ""
+    )
+    return f"{facts['novel']:,} of {_count(facts['calls'], 'call')} are novel{found}"
+
+
+def _report(facts: Mapping[str, Any]) -> str:
+    return f"one page with pictures and sounds, {facts['megabytes']:.1f} MB"
+
+
+_SENTENCES: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "init": _init,
+    "segment": _segment,
+    "features": _features,
+    "label": _label,
+    "fit": _fit,
+    "calibrate": _calibrate,
+    "score": _score,
+    "report": _report,
+}
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.1f} hours" if hours >= 1 else f"{60 * hours:.1f} minutes"
