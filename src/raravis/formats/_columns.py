@@ -25,7 +25,6 @@ __all__ = [
     "build_calls",
     "channel_column",
     "dropped_if",
-    "frequency_columns",
     "full_columns",
     "label_cells",
     "recording_of",
@@ -206,12 +205,6 @@ def dropped_if(sheet: Sheet, position: int | None, usual: Sequence[str]) -> list
 def label_cells(calls: CallTable) -> list[str]:
     """Return the labels as cells; one for a call without a label is empty."""
     return [label or "" for label in calls.label]
-
-
-def frequency_columns(calls: CallTable, low: str, high: str) -> Columns:
-    """Return the columns of frequencies; none if no frequency is known."""
-    unknown = len(calls) and bool(np.isnan([calls.low_hz, calls.high_hz]).all())
-    return {} if unknown else {low: calls.low_hz, high: calls.high_hz}
 
 
 def channel_column(calls: CallTable, title: str) -> Columns:

@@ -19,7 +19,7 @@ __all__ = ["is_parquet", "read_parquet", "write_parquet"]
 
 _MAGIC = b"PAR1"
 # A few bytes of Parquet can stand for any number of equal cells.
-_MAX_CELLS = 200_000_000
+MAX_CELLS = 200_000_000
 _MAX_UNPACKED = 8 << 30
 
 
@@ -86,10 +86,10 @@ def _require_modest(metadata: "pq.FileMetaData", name: str) -> None:
     cells = metadata.num_rows * metadata.num_columns
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     unpacked = sum(group.total_byte_size for group in groups)
-    if cells > _MAX_CELLS or unpacked > _MAX_UNPACKED:
+    if cells > MAX_CELLS or unpacked > _MAX_UNPACKED:
         raise InputError(
             f"{name} unpacks to {cells:,} cells in {unpacked:,} bytes; tables of up to "
-            f"{_MAX_CELLS:,} cells in {_MAX_UNPACKED:,} bytes are read, so split it by recording."
+            f"{MAX_CELLS:,} cells in {_MAX_UNPACKED:,} bytes are read, so split it by recording."
         )
 
 
@@ -111,12 +111,20 @@ def _cells(column: "pa.ChunkedArray", where: str) -> tuple[str, ...] | FloatArra
     if not pa.types.is_dictionary(column.type):
         column = column.cast(pa.string()).dictionary_encode()
     chunks = column.unify_dictionaries().chunks
-    return tuple(cell for chunk in chunks for cell in _texts(chunk))
+    return tuple(cell for chunk in chunks for cell in _texts(chunk, where))
 
 
-def _texts(chunk: "pa.DictionaryArray") -> Iterator[str]:
+def _texts(chunk: "pa.DictionaryArray", where: str) -> Iterator[str]:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
+    lengths = pc.utf8_length(chunk.dictionary.cast(pa.string()))
+    total = pc.sum(lengths.cast(pa.float64()).take(chunk.indices)).as_py() or 0.0
+    if total > _MAX_UNPACKED:
+        raise InputError(
+            f"{where} unpacks to {total:,.0f} characters; columns of up to {_MAX_UNPACKED:,} are "
+            "read, so split the table by recording."
+        )
     words = [
         "" if word is None else word for word in chunk.dictionary.cast(pa.string()).to_pylist()
     ]

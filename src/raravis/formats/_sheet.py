@@ -33,8 +33,8 @@ FloatArray = NDArray[np.float64]
 Rows = Iterator[tuple[int, list[str]]]
 
 # What a few bytes could otherwise grow into: a header of a million columns over short rows.
-_MAX_COLUMNS = 50_000
-_MAX_FILLED_UP = 10_000_000
+MAX_COLUMNS = 50_000
+MAX_FILLED_UP = 10_000_000
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(e[+-]?\d+)?", re.IGNORECASE)
 _SEP_LINE = re.compile(r"sep=(.)\s*$", re.IGNORECASE)
@@ -242,7 +242,7 @@ def sheet_of(
     titles = _titles(header, name)
     lines: list[int] = []
     columns: list[list[str]] = [[] for _ in titles]
-    spare = _MAX_FILLED_UP
+    spare = MAX_FILLED_UP
     for n, cells in filled:
         fitted = _fit(cells, len(titles), surplus)
         spare -= len(titles) - len(fitted)
@@ -267,9 +267,9 @@ def _titles(header: Sequence[str], path: str) -> tuple[str, ...]:
     kept = list(header)
     while kept and not kept[-1].strip():
         kept.pop()
-    if len(kept) > _MAX_COLUMNS:
+    if len(kept) > MAX_COLUMNS:
         raise InputError(
-            f"{path} has {len(kept):,} columns; tables of up to {_MAX_COLUMNS:,} are read, so "
+            f"{path} has {len(kept):,} columns; tables of up to {MAX_COLUMNS:,} are read, so "
             "leave out those that you do not need."
         )
     titles = [title if title.strip() else f"column {i}" for i, title in enumerate(kept, start=1)]

@@ -9,6 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from raravis._checks import require_choice
 from raravis.errors import InputError
 from raravis.formats import raven
@@ -17,7 +19,6 @@ from raravis.formats._columns import (
     build_calls,
     channel_column,
     dropped_if,
-    frequency_columns,
     full_columns,
     label_cells,
     recordings_of,
@@ -244,12 +245,19 @@ def _table_columns(calls: CallTable, name: BirdNetName) -> Columns:
         raven.VIEW: numbered[raven.VIEW],
         **channel_column(calls, raven.CHANNEL),
         raven.OFFSET: calls.begin_s,
-        **frequency_columns(calls, raven.LOW, raven.HIGH),
+        raven.LOW: calls.low_hz,
+        raven.HIGH: calls.high_hz,
         raven.PATH: list(calls.recording),
     }
-    reserved = (raven.CHANNEL, raven.LOW, raven.HIGH)
+    reserved = (raven.CHANNEL,)
     used = {*numbered, *names}
     return full_columns(calls, first, used=used, reserved=reserved, novelty=raven.NOVELTY)
+
+
+def _frequencies(calls: CallTable) -> Columns:
+    """Return columns that BirdNET's CSV does not have, if there is something to put there."""
+    box: Columns = {raven.LOW: calls.low_hz, raven.HIGH: calls.high_hz}
+    return {} if all(np.isnan(column).all() for column in (calls.low_hz, calls.high_hz)) else box
 
 
 def _csv_columns(calls: CallTable, name: BirdNetName) -> Columns:
@@ -262,7 +270,7 @@ def _csv_columns(calls: CallTable, name: BirdNetName) -> Columns:
         CONFIDENCE: names[CONFIDENCE],
         "File": list(calls.recording),
         **channel_column(calls, raven.CHANNEL),
-        **frequency_columns(calls, raven.LOW, raven.HIGH),
+        **_frequencies(calls),
     }
     if name == "code" or any(names[NAMES["code"]]):
         first[NAMES["code"]] = names[NAMES["code"]]

@@ -12,7 +12,6 @@ from raravis.formats._columns import (
     build_calls,
     channel_column,
     dropped_if,
-    frequency_columns,
     full_columns,
     label_cells,
     recordings_of,
@@ -100,12 +99,13 @@ def write_raven(calls: CallTable, path: str | PathLike[str]) -> None:
         **channel_column(calls, CHANNEL),
         BEGIN: calls.begin_s,
         END: calls.end_s,
-        **frequency_columns(calls, LOW, HIGH),
+        LOW: calls.low_hz,
+        HIGH: calls.high_hz,
         FILE: list(calls.recording),
         OFFSET: calls.begin_s,
         ANNOTATION: label_cells(calls),
     }
-    reserved = (CHANNEL, LOW, HIGH)
+    reserved = (CHANNEL,)
     used = set(numbered)
     write_tsv(full_columns(calls, first, used=used, reserved=reserved, novelty=NOVELTY), path)
 
@@ -123,7 +123,7 @@ def times_in_file(
         # Those that need not move keep the very numbers of the file.
         end_s = np.where(moved, in_file + (end_s - begin_s), end_s)
         begin_s = np.where(moved, in_file, begin_s)
-    elif named is not None and len(set(sheet.texts(named))) > 1:
+    elif named is not None and len(set(sheet.texts(named)) - {""}) > 1:
         warn(
             f"{sheet.path} has calls of several files, but no column {OFFSET!r}; times are taken "
             "to count from the start of each file. If they run through all files, save the table "
