@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from raravis.bags import Bags
     from raravis.estimators.cooccurrence import CooccurrenceScorer
     from raravis.estimators.kernel_scorer import KernelScorer
+    from raravis.estimators.novel_class import NovelClassClassifier
     from raravis.labels import BagLabels
     from raravis.persistence import load, save
 
@@ -24,6 +25,7 @@ __all__ = [
     "Bags",
     "CooccurrenceScorer",
     "KernelScorer",
+    "NovelClassClassifier",
     "__version__",
     "load",
     "save",
@@ -35,6 +37,7 @@ _HOME = {
     "Bags": "raravis.bags",
     "CooccurrenceScorer": "raravis.estimators.cooccurrence",
     "KernelScorer": "raravis.estimators.kernel_scorer",
+    "NovelClassClassifier": "raravis.estimators.novel_class",
     "load": "raravis.persistence",
     "save": "raravis.persistence",
 }

@@ -33,6 +33,7 @@ REGISTRY: dict[str, str] = {
     "CooccurrenceScorer": "raravis.estimators.cooccurrence:CooccurrenceScorer",
     "FoldEnsemble": "raravis.calibration.ensemble:FoldEnsemble",
     "KernelScorer": "raravis.estimators.kernel_scorer:KernelScorer",
+    "NovelClassClassifier": "raravis.estimators.novel_class:NovelClassClassifier",
 }
 
 _MANIFEST = "manifest.json"

@@ -14,7 +14,7 @@ from raravis.bags import Bags, as_bags
 from raravis.errors import RaravisWarning
 from raravis.labels import ABSENT, BagLabels, as_labels
 
-__all__ = ["BagNoveltyMixin", "label_array"]
+__all__ = ["BagNoveltyMixin", "label_array", "model_labels"]
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -183,6 +183,19 @@ def label_array(labels: Any) -> ObjectArray:
     for position, label in enumerate(listed):
         array[position] = label
     return array
+
+
+def model_labels(bag_labels: Any, bags: Bags, classes: ObjectArray) -> BagLabels:
+    """Return what labels of the bags say of the classes of a model, in their order.
+
+    A class that the labels have never heard of is absent from bags that were reviewed. Classes that
+    the model has not learned are left out, with a warning.
+    """
+    labels = _read_labels(bag_labels, bags, classes)
+    _warn_of_strangers(labels, classes)
+    known = set(classes)
+    learned = labels.restrict([label for label in labels.classes if label in known])
+    return learned.with_classes(tuple(classes), missing="absent")
 
 
 def _read_labels(bag_labels: Any, bags: Bags, classes: ObjectArray) -> BagLabels:

@@ -1,9 +1,7 @@
 """The paper's estimator: one kernel score function a class, learned from bag labels."""
 
-import math
 import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,7 +14,14 @@ from raravis._provenance import bag_hashes, restore_provenance, stored_arrays, s
 from raravis._state import State, decode_params, encode_labels, encode_params
 from raravis._threads import one_blas_thread
 from raravis.bags import Bags, as_bags
-from raravis.errors import InputError, RaravisWarning
+from raravis.errors import InputError
+from raravis.estimators._door import (
+    learn_scaling,
+    learnable,
+    require_count,
+    require_number,
+    seed_of,
+)
 from raravis.estimators.base import BagNoveltyMixin, label_array
 from raravis.kernels import (
     DEFAULT_BUDGET,
@@ -164,8 +169,8 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         bags = as_bags(X, what=type(self).__name__)
-        labels = _learnable(bags, as_labels(y, bags))
-        scaling = _learn_scaling(bags, self.scaling, self.kernel)
+        labels = learnable(bags, as_labels(y, bags))
+        scaling = learn_scaling(bags, self.scaling, self.kernel)
         scaled = bags.with_instances(scaling.apply(bags.instances))
         settings = self._solver_settings()
         with one_blas_thread():
@@ -220,7 +225,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
             n_restarts=self.n_restarts,
             max_rounds=self.max_rounds,
             tol=self.tol,
-            seed=_seed(self.random_state),
+            seed=seed_of(self.random_state),
             n_jobs=self.n_jobs,
         )
 
@@ -253,7 +258,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
     def _candidate_gammas(self, scaled: Bags) -> tuple[float, ...]:
         if not isinstance(self.gamma, str):
             return (float(self.gamma),)
-        seed = _seed(self.random_state)
+        seed = seed_of(self.random_state)
         if self.gamma == "median":
             return (median_gamma(scaled.instances, seed=seed),)
         ruled = automatic_gamma(self.kernel, scaled.instances, scaled.bag_index, seed=seed)
@@ -270,14 +275,14 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _check_parameters(self) -> None:
-        _require_number("gamma", self.gamma, words=("auto", "median"))
-        _require_number("lam", self.lam, words=("auto",))
-        _require_number("tol", self.tol)
-        _require_count("n_restarts", self.n_restarts)
-        _require_count("degree", self.degree)
-        _require_count("memory_budget", self.memory_budget)
+        require_number("gamma", self.gamma, words=("auto", "median"))
+        require_number("lam", self.lam, words=("auto",))
+        require_number("tol", self.tol)
+        require_count("n_restarts", self.n_restarts)
+        require_count("degree", self.degree)
+        require_count("memory_budget", self.memory_budget)
         if self.max_rounds is not None:
-            _require_count("max_rounds", self.max_rounds)
+            require_count("max_rounds", self.max_rounds)
         if self.tuning not in ("rule", "training_error", "cross_validation"):
             raise InputError(
                 f"tuning is {self.tuning!r}; pass 'rule', 'training_error' or 'cross_validation'."
@@ -340,59 +345,3 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         model._keep(ScoreFunctions(model._kernel(model.gamma_), support, indices, weights), classes)
         restore_provenance(model, state)
         return model
-
-
-def _learnable(bags: Bags, labels: BagLabels) -> BagLabels:
-    """Keep the classes that some bag with instances has; say which are dropped."""
-    present = np.asarray(labels.present[bags.sizes > 0].any(axis=0))
-    if not present.any():
-        raise InputError(
-            f"no class can be learned from {bags!r}: no bag with instances lists a class. Pass "
-            "labels in which at least one bag that has instances lists at least one class."
-        )
-    if not present.all():
-        lost = [labels.classes[i] for i in np.flatnonzero(~present)]
-        warnings.warn(
-            f"{len(lost)} classes are listed by no bag that has instances and are left out: "
-            f"{', '.join(map(repr, lost[:5]))}{', ...' if len(lost) > 5 else ''}.",
-            RaravisWarning,
-            stacklevel=3,
-        )
-        labels = labels.restrict([labels.classes[i] for i in np.flatnonzero(present)])
-    return labels
-
-
-def _learn_scaling(bags: Bags, name: ScalingName, kernel: Any) -> Scaling:
-    """Scale features; the rows of a precomputed Gram matrix are not features."""
-    precomputed = isinstance(kernel, str) and kernel == "precomputed"
-    scaling = Scaling.learn(bags.instances, "none" if precomputed else name)
-    if precomputed and bags.n_features != bags.n_instances:
-        raise InputError(
-            f"kernel is 'precomputed', but {bags.n_instances} training instances have "
-            f"{bags.n_features} columns; pass the square Gram matrix, a column per instance."
-        )
-    return scaling
-
-
-def _require_number(name: str, value: Any, *, words: tuple[str, ...] = ()) -> None:
-    if isinstance(value, str) and value in words:
-        return
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value <= 0:
-        choices = "".join(f", or {word!r}" for word in words)
-        raise InputError(f"{name} is {value!r}; pass a finite number above 0{choices}.")
-
-
-def _require_count(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} is {value!r}; pass a whole number, at least 1.")
-
-
-def _seed(random_state: Any) -> int:
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    if not isinstance(random_state, Integral) or random_state < 0:
-        raise InputError(
-            f"random_state is {random_state!r}; pass a whole number, at least 0, or None."
-        )
-    return int(random_state)

@@ -79,6 +79,12 @@ def _kernel(trial: Trial, **settings: Any) -> Any:
     return KernelScorer(random_state=trial.seed, **settings)
 
 
+def _novel_class(trial: Trial, *, m_step: Any) -> Any:
+    from raravis.estimators.novel_class import NovelClassClassifier
+
+    return NovelClassClassifier(m_step, random_state=trial.seed)
+
+
 def _baseline(trial: Trial, *, method: Any, told_truth: bool) -> Any:
     from raravis.estimators.baselines import OneClassBaseline
 
@@ -116,6 +122,14 @@ MODELS: dict[str, ModelSpec] = {
     "kernel-cv": _estimator(
         "KernelScorer, settings by cross-validation over bags",
         partial(_kernel, tuning="cross_validation"),
+    ),
+    "novel-class": _estimator(
+        "NovelClassClassifier, kernel logistic regression, at its default settings",
+        partial(_novel_class, m_step="kernel"),
+    ),
+    "novel-class-forest": _estimator(
+        "NovelClassClassifier, randomised trees started from 'novel-class'",
+        partial(_novel_class, m_step="forest"),
     ),
     **_rivals("ocsvm", "One-class SVM, scores of one fit at nu = 0.5"),
     "ocsvm-true-posthoc": ModelSpec(

@@ -24,12 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raravis._checks import require_choice
+from raravis._segments import rows_of
 from raravis._threads import map_in_threads
 from raravis.bags import Bags
 from raravis.errors import InputError
-from raravis.labels import PRESENT, UNKNOWN, BagLabels
+from raravis.labels import ABSENT, PRESENT, UNKNOWN, BagLabels
 
-__all__ = ["Impossible", "Posterior", "UnionLikelihood"]
+__all__ = ["Impossible", "Posterior", "UnionLikelihood", "bag_label_posterior"]
 
 Floats = NDArray[np.floating[Any]]
 Doubles = NDArray[np.float64]
@@ -207,6 +208,61 @@ class UnionLikelihood:
         n_runs = int(min(64, max(2, total // _UNITS_A_THREAD)))
         bounds = np.searchsorted(np.cumsum(units), total * np.arange(1, n_runs) / n_runs)
         return [run for run in np.split(bags, bounds) if len(run)]
+
+
+def bag_label_posterior(
+    bags: Bags, labels: BagLabels, log_p: Floats, *, n_jobs: int | None = None
+) -> Doubles:
+    """Return the probability that each bag holds each class, given what its labels say.
+
+    Parameters
+    ----------
+    bags, labels
+        What is present has probability 1, what is absent 0.
+    log_p : array of shape (n_instances, 1 + n_classes)
+        Log-probabilities of the instances, novel first.
+
+    Returns
+    -------
+    ndarray of shape (n_bags, n_classes)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bags = Bags.from_list([np.zeros((2, 1))])
+    >>> nothing = BagLabels.from_sets([None], classes=["wren"])
+    >>> bag_label_posterior(bags, nothing, np.log([[0.5, 0.5], [0.5, 0.5]]))
+    array([[0.75]])
+    """
+    held = labels.present.astype(np.float64)
+    free = labels.unknown.all(axis=1)
+    with np.errstate(divide="ignore"):
+        none = np.log1p(-np.minimum(np.exp(log_p[:, 1:]), 1.0))
+    for b in np.flatnonzero(free):
+        held[b] = -np.expm1(none[bags.offsets[b] : bags.offsets[b + 1]].sum(axis=0))
+    partly = np.flatnonzero(~free & labels.unknown.any(axis=1) & (bags.sizes > 0))
+    if len(partly):
+        rows = rows_of(bags.offsets, partly)
+        held[partly] = _given_the_rest(bags.take(partly), labels.take(partly), log_p[rows], n_jobs)
+    return held
+
+
+def _given_the_rest(bags: Bags, labels: BagLabels, log_p: Floats, n_jobs: int | None) -> Doubles:
+    """Compare the likelihood with that of the same labels where the class is absent."""
+
+    def value(status: NDArray[np.int8]) -> Doubles:
+        told = BagLabels.from_status(status, labels.classes)
+        union = UnionLikelihood.from_bags(bags, told, impossible="soften")
+        return union.posterior(log_p, n_jobs=n_jobs).log_likelihood
+
+    held = labels.present.astype(np.float64)
+    whole = value(labels.status)
+    for c in np.flatnonzero(labels.unknown.any(axis=0)):
+        without = labels.status.copy()
+        open_ = without[:, c] == UNKNOWN
+        without[open_, c] = ABSENT
+        held[open_, c] = np.maximum(0.0, -np.expm1(value(without) - whole))[open_]
+    return held
 
 
 def _columns(mask: NDArray[np.bool_]) -> tuple[Indices, Indices]:

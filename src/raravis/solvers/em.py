@@ -54,11 +54,13 @@ class Fit:
     """A model, the log-probabilities it gives the training instances, and the penalty it pays.
 
     The training log-probabilities may be fairer than the model's own, such as out-of-bag ones.
+    ``warm`` is what the next round may start from.
     """
 
-    model: Any
+    model: SoftModel
     log_p: Doubles
     penalty: float = 0.0
+    warm: Any = None
 
 
 class SoftFitter(Protocol):

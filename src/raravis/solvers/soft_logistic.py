@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raravis.kernels import Kernel
+from raravis.kernels import Kernel, product
 from raravis.landmarks import LandmarkChoice, LandmarkMap, choose_landmarks
 from raravis.solvers.em import Fit
 
@@ -41,18 +41,19 @@ def log_softmax(scores: Floats) -> Doubles:
 
 @dataclass(frozen=True)
 class SoftLogistic:
-    """Weights (n_features + 1, n_classes) over landmark features; the last row is the constant."""
+    """softmax(k(x, landmarks) @ coefficients + constant)."""
 
-    features: LandmarkMap
-    weights: Doubles
+    kernel: Kernel
+    landmarks: Floats
+    coefficients: Doubles
+    constant: Doubles
 
     def log_probabilities(self, X: Floats, *, n_jobs: int | None = None) -> Doubles:
         """Return the log-probabilities of new instances."""
-        return self._of(self.features(X, n_jobs=n_jobs))
-
-    def _of(self, phi: Floats) -> Doubles:
-        W = self.weights.astype(phi.dtype, copy=False)
-        return log_softmax(phi @ W[:-1] + W[-1])
+        X = X.astype(np.float64, copy=False)
+        landmarks = self.landmarks.astype(np.float64, copy=False)
+        scores = product(self.kernel, X, landmarks, self.coefficients, n_jobs=n_jobs)
+        return log_softmax(scores + self.constant)
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class LogisticFitter:
         from scipy.optimize import minimize
 
         shape = (self.features.n_features + 1, Q.shape[1])
-        start = np.zeros(shape) if previous is None else previous.model.weights
+        start = np.zeros(shape) if previous is None else previous.warm
         found = minimize(
             self.value_and_gradient,
             start.ravel(),
@@ -122,7 +123,13 @@ class LogisticFitter:
         )
         weights = found.x.reshape(shape)
         penalty = 0.5 * self.lam * float(found.x @ found.x)
-        return Fit(SoftLogistic(self.features, weights), self._log_p(weights), penalty)
+        model = SoftLogistic(
+            self.features.kernel,
+            self.features.landmarks,
+            self.features.whitening @ weights[:-1],
+            weights[-1],
+        )
+        return Fit(model, self._log_p(weights), penalty, weights)
 
     def value_and_gradient(self, flat: Doubles, Q: Doubles) -> tuple[float, Doubles]:
         """Return the objective at weights ``flat``, and its gradient."""

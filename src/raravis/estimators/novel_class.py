@@ -1,0 +1,510 @@
+"""The likelihood model: one class more than the labels know, and bags that list a union."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, Self, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from raravis._provenance import bag_hashes, restore_provenance, stored_arrays, stored_values
+from raravis._state import State, decode_params, encode_labels, encode_params
+from raravis.bags import Bags, as_bags
+from raravis.errors import InputError
+from raravis.estimators._door import (
+    learn_scaling,
+    learnable,
+    require_count,
+    require_number,
+    seed_of,
+)
+from raravis.estimators._soft_models import restored_model, storable_model
+from raravis.estimators.base import BagNoveltyMixin, label_array, model_labels
+from raravis.kernels import Kernel, automatic_gamma, make_kernel, relative_gamma
+from raravis.labels import as_labels
+from raravis.landmarks import LandmarkChoice
+from raravis.objectives import UnionLikelihood
+from raravis.objectives.union_likelihood import Impossible, bag_label_posterior
+from raravis.progress import ProgressCallback
+from raravis.scaling import Scaling, ScalingName
+from raravis.solvers import (
+    EMResult,
+    KernelLogistic,
+    MStep,
+    SoftAdapter,
+    TreeForest,
+    expectation_maximisation,
+)
+from raravis.solvers.em import uniform_start
+
+__all__ = ["NovelClassClassifier"]
+
+Floats = NDArray[np.floating[Any]]
+Doubles = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+ObjectArray = NDArray[np.object_]
+MStepName = Literal["kernel", "forest"]
+InitName = Literal["auto", "uniform", "kernel"]
+KernelChoice = Literal["gaussian", "laplacian", "polynomial", "linear"]
+
+#: Times one over the mean squared distance of training instances: the width of the Gaussian kernel.
+_GAMMA_FACTOR = 4.0
+_MOST_ROUNDS_CLIMBING, _ROUNDS_COUNTED = 200, 5
+_TINY = np.finfo(np.float64).tiny
+
+
+class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
+    """Class probabilities of instances, class 0 being novel, by maximum likelihood of bag labels.
+
+    Every instance is novel or of one known class; a bag lists the known classes that its instances
+    have. Expectation maximisation alternates between the exact posterior of every instance given
+    the labels of its bag and a model of instances fitted to it. The score of an instance is its
+    log-odds of being of a known class, and it is known from even odds (``offset_`` is 0).
+
+    Where ``bag_labels`` are given, the answer is the posterior under them: not only are other
+    classes ruled out, each listed class must also have an instance. A bag that lists more classes
+    than it has instances is then softened, never refused.
+
+    Parameters
+    ----------
+    m_step : {"kernel", "forest"}, M-step or scikit-learn estimator
+        How instances are modelled: multinomial logistic regression on landmark features; extremely
+        randomised trees, where a training instance is judged by trees that never saw its bag; an
+        object with ``prepare`` (``raravis.solvers.MStep``); or a classifier or multi-output
+        regressor of scikit-learn.
+    kernel : {"gaussian", "laplacian", "polynomial", "linear"}, function or kernel
+    gamma : float or "auto"
+        Kernel width; "auto" is 4 / mean squared distance for the Gaussian kernel, and follows the
+        spread of the data for the others.
+    lam : float
+        Regularisation of the kernel model.
+    n_landmarks : int or None
+        Landmarks that the kernel model is made of; None is every instance, the full kernel.
+    landmarks : {"uniform", "kmeans++"}
+        How landmarks are chosen among the instances.
+    n_trees : int
+        Trees of the forest.
+    init : {"auto", "uniform", "kernel"} or array of shape (n_instances, 1 + n_classes)
+        Where the rounds start: from equal probabilities, from the posterior of the kernel model, or
+        from the class probabilities given. "auto" is "uniform" for the kernel model and "kernel"
+        for others.
+    novel_weight : float
+        Weight of novel against each known class where the start is "uniform".
+    scaling : {"minmax", "standard", "robust", "none"}
+        Feature scaling, learned from the training instances.
+    max_rounds : int or None
+        Most rounds; None is 200 for the kernel model, which ends by ``tol``, and 5 for others.
+    tol : float
+        Gain of the penalised log-likelihood an instance below which rounds end.
+    impossible : {"error", "soften"}
+        What to do with a training bag that lists more classes than it has instances.
+    degree, coef0 : int, float
+        Of the polynomial kernel.
+    n_jobs : int or None
+        Threads over bags, blocks of instances and trees. The answer does not depend on it.
+    random_state : int or None
+        Seed of whatever is drawn.
+
+    Attributes
+    ----------
+    classes_ : array of the known classes, in the order of the columns of ``class_scores``.
+    gamma_ : the kernel width used.
+    path_ : penalised log-likelihood an instance after each round.
+    n_iter_, converged_ : rounds, and whether they ended by ``tol`` (or were to be counted).
+    model_ : the model of instances, on scaled features.
+    training_bags_ : hash of every training bag's content, so that calibration can refuse them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from raravis import Bags, NovelClassClassifier
+    >>> wren, owl, unheard = [0.0, 0.0], [4.0, 0.0], [2.0, 4.0]
+    >>> bags = Bags.from_list([[wren, unheard], [owl, unheard], [wren, owl], [unheard]])
+    >>> model = NovelClassClassifier().fit(bags, [{"wren"}, {"owl"}, {"wren", "owl"}, set()])
+    >>> model.annotate(Bags.from_list([[wren, owl, unheard]]))
+    array(['wren', 'owl', novel], dtype=object)
+    >>> model.posterior(Bags.from_list([[wren, wren]]), bag_labels=[set()]).tolist()
+    [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+
+    def __init__(
+        self,
+        m_step: MStepName | Any = "kernel",
+        *,
+        kernel: KernelChoice | Kernel | Callable[[Floats, Floats], Any] = "gaussian",
+        gamma: float | Literal["auto"] = "auto",
+        lam: float = 1e-4,
+        n_landmarks: int | None = 600,
+        landmarks: LandmarkChoice = "uniform",
+        n_trees: int = 80,
+        init: InitName | Floats = "auto",
+        novel_weight: float = 1.0,
+        scaling: ScalingName = "minmax",
+        max_rounds: int | None = None,
+        tol: float = 1e-4,
+        impossible: Impossible = "error",
+        degree: int = 3,
+        coef0: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.m_step = m_step
+        self.kernel = kernel
+        self.gamma = gamma
+        self.lam = lam
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.n_trees = n_trees
+        self.init = init
+        self.novel_weight = novel_weight
+        self.scaling = scaling
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.impossible = impossible
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, progress: ProgressCallback | None = None) -> Self:
+        """Learn from bags and their labels.
+
+        Parameters
+        ----------
+        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
+        y : BagLabels, list of sets (None = unlabelled), indicator matrix, or one label a bag
+        progress : function of a ``raravis.progress.Progress``, optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        seed = seed_of(self.random_state)
+        bags = as_bags(X, what=type(self).__name__)
+        labels = learnable(bags, as_labels(y, bags))
+        union = UnionLikelihood.from_bags(bags, labels, impossible=self.impossible)
+        scaling = learn_scaling(bags, self.scaling, None)
+        scaled = bags.with_instances(scaling.apply(bags.instances))
+        self.gamma_ = self._width(scaled, seed)
+        step = self._step()
+        start = self._start(scaled, union, step, seed)
+        result = self._rounds(step, scaled, union, start, seed, progress)
+        self.n_features_in_ = bags.n_features
+        self.scaling_ = scaling
+        self.training_bags_ = bag_hashes(bags)
+        self._keep(result.fit.model, labels.classes)
+        self._report(result)
+        return self
+
+    def _keep(self, model: Any, classes: tuple[Any, ...]) -> None:
+        self.classes_ = label_array(classes)
+        self.offset_ = 0.0
+        self.bag_threshold_ = 0.5
+        self.model_ = model
+
+    def _report(self, result: EMResult) -> None:
+        self.path_ = np.array(result.path)
+        self.n_iter_ = len(result.path)
+        self.converged_ = result.converged
+        if not result.converged and self.max_rounds is None:
+            warnings.warn(
+                f"the likelihood still rose after {self.n_iter_} rounds; raise max_rounds or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # ------------------------------------------------------------------ fitting
+
+    def _rounds(
+        self,
+        step: MStep,
+        scaled: Bags,
+        union: UnionLikelihood,
+        start: Doubles,
+        seed: int,
+        progress: ProgressCallback | None,
+    ) -> EMResult:
+        fitter = step.prepare(scaled.instances, scaled.bag_index, seed=seed, n_jobs=self.n_jobs)
+        most = _MOST_ROUNDS_CLIMBING if fitter.climbs else _ROUNDS_COUNTED
+        return expectation_maximisation(
+            union,
+            fitter,
+            start,
+            max_rounds=self.max_rounds or most,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+
+    def _start(self, scaled: Bags, union: UnionLikelihood, step: MStep, seed: int) -> Doubles:
+        """Return the posterior from which the rounds start."""
+        shape = (scaled.n_instances, 1 + union.n_classes)
+        if not isinstance(self.init, str):
+            return union.posterior(_log_start(self.init, shape), n_jobs=self.n_jobs).instances
+        uniform = uniform_start(shape[0], union.n_classes, novel_weight=float(self.novel_weight))
+        start = union.posterior(uniform, n_jobs=self.n_jobs).instances
+        if self.init == "uniform" or (self.init == "auto" and isinstance(step, KernelLogistic)):
+            return start
+        result = expectation_maximisation(
+            union,
+            self._kernel_step().prepare(
+                scaled.instances, scaled.bag_index, seed=seed, n_jobs=self.n_jobs
+            ),
+            start,
+            max_rounds=_MOST_ROUNDS_CLIMBING,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+        )
+        return result.posterior
+
+    def _step(self) -> MStep:
+        if self.m_step == "kernel":
+            return self._kernel_step()
+        if self.m_step == "forest":
+            return TreeForest(n_trees=int(self.n_trees))
+        if hasattr(self.m_step, "prepare"):
+            return cast(MStep, self.m_step)
+        return SoftAdapter(self.m_step)
+
+    def _kernel_step(self) -> KernelLogistic:
+        return KernelLogistic(
+            self._kernel(),
+            lam=float(self.lam),
+            n_landmarks=self.n_landmarks,
+            landmarks=self.landmarks,
+        )
+
+    def _kernel(self) -> Kernel:
+        return make_kernel(
+            cast(Any, self.kernel), gamma=self.gamma_, degree=self.degree, coef0=self.coef0
+        )
+
+    def _width(self, scaled: Bags, seed: int) -> float:
+        if not isinstance(self.gamma, str):
+            return float(self.gamma)
+        if self.kernel == "gaussian":
+            return relative_gamma(scaled.instances, _GAMMA_FACTOR)
+        return automatic_gamma(self.kernel, scaled.instances, scaled.bag_index, seed=seed)
+
+    def _check_parameters(self) -> None:
+        require_number("gamma", self.gamma, words=("auto",))
+        for name in ("lam", "tol", "novel_weight"):
+            require_number(name, getattr(self, name))
+        for name in ("n_trees", "degree"):
+            require_count(name, getattr(self, name))
+        for name in ("n_landmarks", "max_rounds"):
+            if getattr(self, name) is not None:
+                require_count(name, getattr(self, name))
+        if isinstance(self.init, str) and self.init not in get_args(InitName):
+            raise InputError(
+                f"init is {self.init!r}; pass one of {', '.join(get_args(InitName))}, or an array "
+                "of class probabilities of shape (n_instances, 1 + n_classes), novel first."
+            )
+        if isinstance(self.kernel, str) and self.kernel not in get_args(KernelChoice):
+            raise InputError(
+                f"kernel is {self.kernel!r}; pass one of {', '.join(get_args(KernelChoice))}, a "
+                "function of two arrays, or an object with block() and diagonal()."
+            )
+        _check_step(self.m_step)
+
+    # ------------------------------------------------------------------ answers
+
+    def _log_p(self, bags: Bags) -> Doubles:
+        scaled = self.scaling_.apply(bags.instances)
+        log_p: Doubles = self.model_.log_probabilities(scaled, n_jobs=self.n_jobs)
+        return log_p
+
+    def _class_scores(self, bags: Bags) -> Doubles:
+        log_p = self._log_p(bags)
+        return log_p[:, 1:] - log_p[:, :1]
+
+    def posterior(self, X: Any, *, bag_labels: Any = None) -> Doubles:
+        """Return the class probabilities of each instance.
+
+        Parameters
+        ----------
+        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
+        bag_labels : labels of the bags, optional
+            With them the probabilities are conditional on what the whole bag lists.
+
+        Returns
+        -------
+        ndarray of shape (n_instances, 1 + n_classes)
+            Column 0 is novel; the others stand in the order of ``classes_``.
+        """
+        bags = self._checked_bags(X)
+        log_p = self._log_p(bags)
+        if bag_labels is None:
+            return np.exp(log_p)
+        return self._union(bags, bag_labels).posterior(log_p, n_jobs=self.n_jobs).instances
+
+    def bag_posterior(self, X: Any, *, bag_labels: Any = None) -> Doubles:
+        """Return the probability that each bag holds each class.
+
+        Parameters
+        ----------
+        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
+        bag_labels : labels of the bags, optional
+            What is known of them; where it is unknown whether a bag holds a class, the answer is
+            conditional on the rest.
+
+        Returns
+        -------
+        ndarray of shape (n_bags, n_classes)
+            An empty bag holds no class.
+        """
+        bags = self._checked_bags(X)
+        if bag_labels is None:
+            bag_labels = [None] * bags.n_bags
+        labels = model_labels(bag_labels, bags, self.classes_)
+        return bag_label_posterior(bags, labels, self._log_p(bags), n_jobs=self.n_jobs)
+
+    def score_samples(self, X: Any, *, bag_labels: Any = None) -> Doubles:
+        """Return the log-odds that each instance is of a known class.
+
+        Parameters
+        ----------
+        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
+        bag_labels : labels of the bags, optional
+            With them the odds are conditional on what the whole bag lists; -inf in a bag that was
+            reviewed and found empty.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,)
+        """
+        if bag_labels is None:
+            log_p = self._log_p(self._checked_bags(X))
+            odds: Doubles = np.logaddexp.reduce(log_p[:, 1:], axis=1) - log_p[:, 0]
+            return odds
+        return _log_odds(self.posterior(X, bag_labels=bag_labels))
+
+    def annotate(self, X: Any, *, bag_labels: Any = None) -> ObjectArray:
+        """Return the most probable class of each known instance, and ``raravis.NOVEL`` of others.
+
+        Parameters
+        ----------
+        X, bag_labels
+            As for :meth:`score_samples`.
+
+        Returns
+        -------
+        ndarray of object of shape (n_instances,)
+        """
+        from raravis._novel import NOVEL
+
+        P = self.posterior(X, bag_labels=bag_labels)
+        known = _log_odds(P) - self.offset_ >= 0
+        names = label_array((*self.classes_, NOVEL))
+        annotation: ObjectArray = names[np.where(known, P[:, 1:].argmax(axis=1), -1)]
+        return annotation
+
+    def predict_bags(self, X: Any) -> IntArray:
+        """Say which classes each bag holds (1), those of a probability of at least a half.
+
+        Parameters
+        ----------
+        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
+
+        Returns
+        -------
+        ndarray of int of shape (n_bags, n_classes)
+            An empty bag holds no class.
+        """
+        return (self.bag_posterior(X) >= self.bag_threshold_).astype(np.int64)
+
+    def _union(self, bags: Bags, bag_labels: Any) -> UnionLikelihood:
+        labels = model_labels(bag_labels, bags, self.classes_)
+        return UnionLikelihood.from_bags(bags, labels, impossible="soften")
+
+    # ------------------------------------------------------------------ on disk
+
+    def __raravis_state__(self) -> State:
+        check_is_fitted(self)
+        values, arrays = storable_model(self.model_)
+        given = self.get_params(deep=False)
+        for name in ("m_step", "kernel", "init"):
+            if not isinstance(given[name], str):
+                raise InputError(
+                    f"{name} is {given[name]!r}; only a model with {name} given by name can be "
+                    "saved."
+                )
+        return State(
+            params=encode_params(given),
+            fitted={
+                "classes": encode_labels(self.classes_),
+                "n_features_in": self.n_features_in_,
+                "gamma": self.gamma_,
+                "converged": self.converged_,
+                **values,
+                **stored_values(self),
+            },
+            arrays={
+                "shift": self.scaling_.shift,
+                "scale": self.scaling_.scale,
+                "path": self.path_,
+                **arrays,
+                **stored_arrays(self),
+            },
+        )
+
+    @classmethod
+    def __raravis_restore__(cls, state: State) -> Self:
+        model = cls(**decode_params(state.params))
+        model._check_parameters()
+        classes = state.labels("classes")
+        n_features = int(state.value("n_features_in"))
+        model.n_features_in_ = n_features
+        model.gamma_ = float(state.value("gamma"))
+        model.converged_ = bool(state.value("converged"))
+        model.path_ = state.array("path", kinds="f", shape=(None,))
+        model.n_iter_ = len(model.path_)
+        model.scaling_ = Scaling(
+            state.array("shift", kinds="f", shape=(n_features,)),
+            state.array("scale", kinds="f", shape=(n_features,)),
+        )
+        restored = restored_model(
+            state, model._kernel, n_features=n_features, n_columns=1 + len(classes)
+        )
+        model._keep(restored, classes)
+        restore_provenance(model, state)
+        return model
+
+
+def _log_odds(P: Doubles) -> Doubles:
+    """Log-odds of known; -inf where it is certain that the instance is novel."""
+    known = P[:, 1:].sum(axis=1)
+    with np.errstate(divide="ignore"):
+        odds: Doubles = np.log(known) - np.log(np.maximum(P[:, 0], _TINY))
+    return odds
+
+
+def _log_start(init: Any, shape: tuple[int, int]) -> Doubles:
+    given = np.asarray(init, dtype=np.float64)
+    if given.shape != shape or not np.isfinite(given).all() or given.min(initial=0.0) < 0:
+        raise InputError(
+            f"init is an array of shape {given.shape}; pass class probabilities of shape {shape}: "
+            "a row per training instance, novel first, then a column per class."
+        )
+    return np.log(np.maximum(given, _TINY))
+
+
+def _check_step(m_step: object) -> None:
+    names = get_args(MStepName)
+    if isinstance(m_step, str):
+        if m_step not in names:
+            raise InputError(
+                f"m_step is {m_step!r}; pass one of {', '.join(names)}, an object with prepare(), "
+                "or a classifier or regressor of scikit-learn."
+            )
+        return
+    able = hasattr(m_step, "predict_proba") or hasattr(m_step, "predict")
+    if not (hasattr(m_step, "prepare") or (able and hasattr(m_step, "fit"))):
+        raise InputError(
+            f"m_step is a {type(m_step).__name__}; pass one of {', '.join(names)}, an object with "
+            "prepare(), or a classifier or regressor of scikit-learn."
+        )
