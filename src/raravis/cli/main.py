@@ -6,6 +6,7 @@ import typer
 
 from raravis._version import __version__
 from raravis.cli.calibrate import calibrate
+from raravis.cli.convert import convert
 from raravis.cli.demo import demo
 from raravis.cli.features import features
 from raravis.cli.fit import fit
@@ -61,6 +62,7 @@ app.command(short_help="Learn the listed species.")(fit)
 app.command(short_help="Find the threshold from which on a call is novel.")(calibrate)
 app.command(short_help="Say of every call what it is and how novel.")(score)
 app.command(short_help="Write the page that shows the results.")(report)
+app.command(short_help="Write calls in another format.")(convert)
 app.command(short_help="Run the paper's tables again, beside the published numbers.")(reproduce)
 
 

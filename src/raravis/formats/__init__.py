@@ -8,6 +8,7 @@ from raravis.formats.arff import read_miml_arff, write_miml_arff
 from raravis.formats.audacity import read_audacity, write_audacity
 from raravis.formats.birdnet import read_birdnet, write_birdnet
 from raravis.formats.calls import CallTable
+from raravis.formats.converting import Converted, convert
 from raravis.formats.labels import SpeciesLists, read_species
 from raravis.formats.raven import read_raven, write_raven
 from raravis.formats.recognise import read_any, recognise
@@ -15,7 +16,9 @@ from raravis.formats.tables import read_calls, write_calls
 
 __all__ = [
     "CallTable",
+    "Converted",
     "SpeciesLists",
+    "convert",
     "read_any",
     "read_audacity",
     "read_birdnet",

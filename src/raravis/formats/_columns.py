@@ -37,7 +37,7 @@ Columns: TypeAlias = dict[str, list[str] | NDArray[Any]]
 
 NOVELTY = "novelty"
 _TOOL_ENDINGS = re.compile(
-    r"(\.birdnet)?(\.(selection[. ]table|results))?(\.table[. ]\d+)?(\.selections)?"
+    r"(\.birdnet)?(\.(selection[. ]table|results))?(\.table[. ]\d+)?(\.selections|\.labels)?"
     r"\.(txt|csv|tsv|parquet)",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from raravis._checks import some
 from raravis.errors import InputError
 from raravis.formats._columns import recording_of
+from raravis.formats._folders import call_files, placed
 from raravis.formats._parquet import is_parquet, read_parquet
 from raravis.formats._sheet import Sheet, read_csv
 from raravis.formats.birdnet import read_detections
@@ -39,7 +40,6 @@ _MARKS = {
     **dict.fromkeys(("0", "0.0", "false", "no", "absent"), int(ABSENT)),
     **dict.fromkeys(("", "na", "nan", "?", "unknown"), int(UNKNOWN)),
 }
-_ENDINGS = frozenset({".txt", ".csv", ".tsv", ".parquet"})
 
 
 def merge(status: dict[str, int], other: Mapping[str, int]) -> None:
@@ -67,24 +67,12 @@ class Source:
         return self._read_table(path) if recognise(path) == "table" else (self._heard(path), ())
 
     def _read_folder(self, folder: Path) -> tuple[Found, tuple[str, ...]]:
+        files, ignored = call_files(folder)
         found: Found = {}
-        ignored: list[str] = []
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
         for path in files:
-            if path.suffix.lower() not in _ENDINGS or recognise(path) in {"table", "miml-arff"}:
-                ignored.append(path.relative_to(folder).as_posix())
-                continue
-            beside = path.relative_to(folder).parent
             for name, status in self._heard(path).items():
-                # Folders tell recordings of one name apart, where the files do not.
-                full = name if "/" in name or "\\" in name else (beside / name).as_posix()
-                merge(found.setdefault(full, {}), status)
-        if not found:
-            raise InputError(
-                f"{folder} has no file of calls among {some(ignored)}; name a folder with Raven "
-                "tables, Audacity labels or BirdNET results, or one table of species."
-            )
-        return found, tuple(ignored)
+                merge(found.setdefault(placed(name, path, folder), {}), status)
+        return found, ignored
 
     def _heard(self, path: str | PathLike[str]) -> Found:
         """Return the labels of calls; a file without calls is a recording without species."""

@@ -186,6 +186,20 @@ class CallTable:
             {name: tuple(cells[i] for i in index) for name, cells in self.extra.items()},
         )
 
+    def by_recording(self) -> dict[str, "CallTable"]:
+        """Return the calls of each recording, in the order in which recordings appear.
+
+        Examples
+        --------
+        >>> calls = CallTable(["a", "b", "a"], [0, 1, 2], [1, 2, 3])
+        >>> {name: len(part) for name, part in calls.by_recording().items()}
+        {'a': 2, 'b': 1}
+        """
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.recording):
+            rows.setdefault(name, []).append(row)
+        return {name: self.take(np.array(places)) for name, places in rows.items()}
+
     def for_recording(self, name: str) -> "CallTable":
         """Return the calls of one recording; none if there is no call in it."""
         found = [i for i, recording in enumerate(self.recording) if recording == name]
