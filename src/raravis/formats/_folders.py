@@ -61,7 +61,7 @@ def file_names(recordings: Sequence[str], ending: str) -> dict[str, str]:
 def _plain(recording: str) -> str:
     r"""Return a path that leads nowhere but down, with names that any system allows.
 
-    >>> _plain("../north/dawn?.wav"), _plain(r"C:\\birds\\dawn.wav"), _plain("..")
+    >>> _plain("../north/dawn?.wav"), _plain(r"C:\birds\dawn.wav"), _plain("..")
     ('north/dawn_.wav', 'birds/dawn.wav', 'recording')
     """
     parts = recording.replace("\\", "/").split("/")
