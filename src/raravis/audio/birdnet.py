@@ -106,15 +106,16 @@ def _window(place: FloatArray, low: float, high: float, fade: float) -> FloatArr
 @cache
 def _model() -> Any:
     """Load the model once a process; return the function from samples to embeddings."""
-    try:
-        from ai_edge_litert.interpreter import Interpreter
-    except ImportError as error:
-        raise _missing("ai-edge-litert, which runs the model,") from error
+    path = _model_path()
+    if importlib.util.find_spec("ai_edge_litert") is None:
+        raise _missing("ai-edge-litert, which runs the model,")
+    from ai_edge_litert.interpreter import Interpreter
+
     with warnings.catch_warnings():
         # That tensors in between are kept is what is asked for.
         warnings.simplefilter("ignore", UserWarning)
         interpreter = Interpreter(
-            model_path=str(_model_path()), num_threads=1, experimental_preserve_all_tensors=True
+            model_path=str(path), num_threads=1, experimental_preserve_all_tensors=True
         )
     interpreter.allocate_tensors()
     into = interpreter.get_input_details()[0]["index"]

@@ -7,7 +7,6 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from raravis.audio._loops import flood, measure_basins, order_by_level
 from raravis.audio.recipes import SegmentRecipe
 from raravis.audio.spectrogram import Grid, Power, with_context
 
@@ -141,6 +140,8 @@ def _label(
     part: Power, mask: BoolArray, first_frame: int, recipe: SegmentRecipe
 ) -> tuple[Regions, Labels]:
     """Find the regions of one part; labels count from 1."""
+    from raravis.audio._loops import flood, measure_basins, order_by_level
+
     points = np.flatnonzero(mask)
     order = order_by_level(part.ravel()[points], recipe.low_db, _LEVEL_STEP_DB)
     labels, n_found = flood(part, points[order], np.float32(recipe.valley_db))
@@ -177,9 +178,10 @@ def _continued(seam: _Seam, found: Regions, labels: Labels) -> tuple[Regions, _S
     n_open = len(seam.open)
     every = Regions.concat([seam.open, found])
     first, last = labels[0] - 1, labels[-1] - 1
-    meet = (seam.owner >= 0) & (first >= 0)
-    pairs = (seam.owner[meet], n_open + first[meet])
-    links = coo_array((np.ones(meet.sum()), pairs), shape=(len(every), len(every)))
+    before, after = _neighbours(seam.owner, first)
+    links = coo_array(
+        (np.ones(len(before)), (before, n_open + after)), shape=(len(every), len(every))
+    )
     n_groups, groups = connected_components(links, directed=False)
     joined = every.joined(groups, n_groups)
     owner = np.full(len(last), -1)
@@ -189,3 +191,12 @@ def _continued(seam: _Seam, found: Regions, labels: Labels) -> tuple[Regions, _S
     ended[open_groups] = False
     place = np.searchsorted(open_groups, owner)
     return joined.take(ended), _Seam(joined.take(open_groups), np.where(owner >= 0, place, -1))
+
+
+def _neighbours(last: IntArray, first: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the regions that meet where one frame follows another, corner to corner included."""
+    n = len(last)
+    before = np.concatenate([last[max(0, -shift) : n - max(0, shift)] for shift in (-1, 0, 1)])
+    after = np.concatenate([first[max(0, shift) : n - max(0, -shift)] for shift in (-1, 0, 1)])
+    meet = (before >= 0) & (after >= 0)
+    return before[meet], after[meet]

@@ -11,7 +11,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from raravis.audio._loops import count_directions, count_sides
 from raravis.audio.recipes import FeatureRecipe
 from raravis.audio.spectrogram import Grid, Power
 
@@ -109,6 +108,8 @@ def _profile(weights: FloatArray, low: float, step: float) -> tuple[float, ...]:
 
 
 def _outline(mask: BoolArray, low_hz: float, grid: Grid) -> tuple[float, ...]:
+    from raravis.audio._loops import count_sides
+
     n_frames, n_bins = mask.shape
     area = int(np.count_nonzero(mask))
     perimeter = float(count_sides(mask))
@@ -129,5 +130,7 @@ def _directions(patch: Power, mask: BoolArray) -> FloatArray:
 
     0 degrees is a rise over time, 90 degrees one over frequency.
     """
+    from raravis.audio._loops import count_directions
+
     total: FloatArray = count_directions(patch, mask, _N_DIRECTIONS)
     return total / total.sum() if total.any() else np.full(_N_DIRECTIONS, 1 / _N_DIRECTIONS)

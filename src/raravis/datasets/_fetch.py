@@ -10,7 +10,7 @@ from raravis.datasets._download import DatasetError, Progress, download
 from raravis.datasets._registry import RemoteFile
 from raravis.errors import InputError
 
-__all__ = ["DatasetError", "PathLike", "Progress", "fetch_bytes", "user_cache"]
+__all__ = ["DatasetError", "PathLike", "Progress", "data_folders", "fetch_bytes", "user_cache"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -45,7 +45,7 @@ def fetch_bytes(
     DatasetError
         The file is damaged, or missing and not to be had.
     """
-    folders = _folders(data_home)
+    folders = data_folders(data_home)
     for folder in folders:
         content = _read(folder / file.path)
         if content is not None:
@@ -74,7 +74,8 @@ def user_cache() -> Path:
     return Path(base).expanduser() / "raravis"
 
 
-def _folders(data_home: PathLike | None) -> list[Path]:
+def data_folders(data_home: PathLike | None) -> list[Path]:
+    """Return the folders in which data sets are looked for, in this order."""
     named = [data_home, os.environ.get(_VARIABLE) or None]
     folders = [Path(folder).expanduser() for folder in named if folder is not None]
     for folder in folders:
