@@ -9,7 +9,13 @@ from raravis.cli._console import DebugOption, JsonOption, QuietOption, print_jso
 
 __all__ = ["convert"]
 
+_FORMATS = ("raven", "audacity", "birdnet", "csv", "parquet")
 _SHOWN = 5
+
+
+def _formats(typed: str) -> list[str]:
+    """Return what the shell may complete."""
+    return [name for name in _FORMATS if name.startswith(typed)]
 
 
 def convert(
@@ -34,6 +40,7 @@ def convert(
             metavar="FORMAT",
             help="raven, audacity, birdnet, csv or parquet; by default as OUT ends.",
             show_default=False,
+            autocompletion=_formats,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,

@@ -8,6 +8,7 @@ from raravis._version import __version__
 from raravis.cli.calibrate import calibrate
 from raravis.cli.convert import convert
 from raravis.cli.demo import demo
+from raravis.cli.doctor import doctor
 from raravis.cli.features import features
 from raravis.cli.fit import fit
 from raravis.cli.init import init
@@ -23,7 +24,6 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="raravis",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -63,6 +63,7 @@ app.command(short_help="Find the threshold from which on a call is novel.")(cali
 app.command(short_help="Say of every call what it is and how novel.")(score)
 app.command(short_help="Write the page that shows the results.")(report)
 app.command(short_help="Write calls in another format.")(convert)
+app.command(short_help="Say what is installed and whether it works.")(doctor)
 app.command(short_help="Run the paper's tables again, beside the published numbers.")(reproduce)
 
 
