@@ -79,7 +79,7 @@ class KernelLogistic:
     lam: float = 1e-4
     n_landmarks: int | None = 600
     landmarks: LandmarkChoice = "uniform"
-    max_steps: int = 10
+    max_steps: int = 5
     dtype: Any = np.float32
 
     def prepare(
@@ -102,10 +102,6 @@ class LogisticFitter:
     lam: float
     max_steps: int
     climbs: bool = field(default=True, init=False)
-
-    def __post_init__(self) -> None:
-        # Products with the transpose run fastest along rows of their own.
-        self._phi_t = np.ascontiguousarray(self.phi.T)
 
     def fit(self, Q: Doubles, previous: Fit | None) -> Fit:
         """Take L-BFGS steps from the previous weights, or from zero."""
@@ -142,7 +138,7 @@ class LogisticFitter:
         error -= Q
         gradient = self.lam * weights
         narrow = error.astype(self.phi.dtype, copy=False)
-        gradient[:-1] += (self._phi_t @ narrow) / n
+        gradient[:-1] += (self.phi.T @ narrow) / n
         gradient[-1] += error.sum(axis=0) / n
         return value, gradient.ravel()
 
