@@ -159,8 +159,7 @@ function exampleTile(card, one) {
     type: "button",
     className: "tile",
     title: one.recording,
-    "aria-label": `${one.class}, ${told}: ${media() === "sound" ? "listen" : "example"}`,
-  }, picture, make("span", { className: "caption" }, make("b", {}, one.class),
+  }, picture, make("span", { className: "caption" }, make("b", {}, one.class), " ",
     make("span", { className: "soft" }, told)));
   button.addEventListener("click", () => listenTo({ ...one, run: card.run }));
   return button;
@@ -506,6 +505,9 @@ byId("reviewer").addEventListener("change", (event) => {
   event.target.value = reviewer;
   remember("reviewer", reviewer);
   refresh({ reopen: true });
+});
+byId("reviewer").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" || event.key === "Escape") event.target.blur();
 });
 byId("autoplay").addEventListener("change", (event) => player.setAutoplay(event.target.checked));
 byId("others").addEventListener("change", (event) => {
