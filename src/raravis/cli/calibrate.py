@@ -44,9 +44,11 @@ def calibrate(
     """
 
     def work(progress: "ProgressBars") -> "tuple[Study, Done]":
+        from raravis.review.learning import read_decisions
         from raravis.study import steps
 
         opened = changed_study(study, given(miss_rate=miss_rate))
-        return opened, steps.calibrate(opened, workers=workers, progress=progress)
+        found = steps.calibrate(opened, decided=read_decisions, workers=workers, progress=progress)
+        return opened, found
 
     perform(study, work, as_json=as_json, quiet=quiet, debug=debug)

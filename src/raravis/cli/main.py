@@ -15,6 +15,7 @@ from raravis.cli.init import init
 from raravis.cli.label import label
 from raravis.cli.report import report
 from raravis.cli.reproduce import reproduce
+from raravis.cli.review import review
 from raravis.cli.run import run
 from raravis.cli.score import score
 from raravis.cli.segment import segment
@@ -64,6 +65,7 @@ app.command(short_help="Say of every call what it is and how novel.")(score)
 app.command(short_help="Write the page that shows the results.")(report)
 app.command(short_help="Write calls in another format.")(convert)
 app.command(short_help="Say what is installed and whether it works.")(doctor)
+app.command(short_help="Open a page to listen and decide on, that the model learns from.")(review)
 app.command(short_help="Run the paper's tables again, beside the published numbers.")(reproduce)
 
 

@@ -71,10 +71,11 @@ def run(
     )
     with reporting(debug=debug):
         with ProgressBars(shown=not quiet and not as_json, remaining=True) as progress:
+            from raravis.review.learning import read_decisions
             from raravis.study import steps
 
             study = new_study(out, recordings, wanted)
-            done = steps.run(study, workers=workers, progress=progress)
+            done = steps.run(study, decided=read_decisions, workers=workers, progress=progress)
         _tell(study, done, as_json=as_json, quiet=quiet)
 
 

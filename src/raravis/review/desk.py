@@ -7,13 +7,14 @@ happens outside of it.
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from raravis.review.control import ControlReport, judge
 from raravis.review.decisions import Act, ActKind, Decision, DecisionLog, Undo
 from raravis.review.errors import ReviewError, StaleError
 from raravis.review.items import ReviewItems
@@ -65,15 +66,10 @@ class Desk:
     ----------
     items : ReviewItems
     log : DecisionLog
-    control_size, seed : int
-        Of the random control sample.
     """
 
-    def __init__(
-        self, items: ReviewItems, log: DecisionLog, *, control_size: int = 200, seed: int = 0
-    ) -> None:
+    def __init__(self, items: ReviewItems, log: DecisionLog) -> None:
         self._lock = threading.RLock()
-        self._sample = {"control_size": control_size, "seed": seed}
         self.log = log
         self.verdicts = Verdicts()
         self._status: dict[CallKey, tuple[Standing, Verdict | None]] = {}
@@ -92,7 +88,7 @@ class Desk:
 
     def put(self, items: ReviewItems) -> None:
         """Put other scores on the desk; decisions on calls of the old ones are still understood."""
-        stage = Stage(items, **self._sample)
+        stage = Stage(items)
         with self._lock:
             stage.touch(self.verdicts, self.verdicts)
             self._stages.pop(items.run, None)
@@ -360,9 +356,14 @@ class Desk:
                     "uncertain": self._standings["uncertain"],
                     "not_target": self._settled[Verdict("not_target")],
                 },
+                "control": asdict(self._judged(stage)),
                 "pace": _pace(self.verdicts.recent(reviewer, 40)),
                 "recent": [self._line(act) for act in self.verdicts.recent(reviewer, 8)],
             }
+
+    def _judged(self, stage: Stage) -> ControlReport:
+        sample = stage.queue("control").order
+        return judge(stage.items, stage.index, self.verdicts, sample.tolist())
 
     def _classes(self, stage: Stage) -> list[dict[str, Any]]:
         new = [name for name in self.verdicts.new_classes() if name not in stage.items.classes]

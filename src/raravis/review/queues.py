@@ -18,6 +18,7 @@ from raravis.review.keys import CallKey
 __all__ = [
     "Queue",
     "control_sample",
+    "control_size",
     "discovery",
     "group_by_group",
     "most_novel",
@@ -119,6 +120,14 @@ def discovery(groups: Mapping[str, npt.ArrayLike], novelty: npt.ArrayLike) -> In
     rest[grouped] = False
     order = most_novel(values)
     return np.concatenate([grouped, order[rest[order]]])
+
+
+def control_size(n_calls: int) -> int:
+    """Return how many calls a control sample has: a tenth of all, at most 200.
+
+    The model never learns from them, so they should not be many.
+    """
+    return min(200, -(-n_calls // 10))
 
 
 def control_sample(keys: Sequence[CallKey], *, size: int, seed: int = 0) -> IntArray:

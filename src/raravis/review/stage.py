@@ -29,14 +29,11 @@ class Stage:
     Parameters
     ----------
     items : ReviewItems
-    control_size, seed : int
-        Of the random control sample.
     """
 
-    def __init__(self, items: ReviewItems, *, control_size: int, seed: int) -> None:
+    def __init__(self, items: ReviewItems) -> None:
         self.items = items
         self.index = CallIndex(keys_of(items.calls))
-        self._control = (control_size, seed)
         self._queues: dict[str, Queue] = {}
         self.decided = np.zeros(len(items.calls), dtype=bool)
         self._decided_by: dict[str, BoolArray] = {}
@@ -135,9 +132,9 @@ class Stage:
         return Queue("uncertain", "Most uncertain", why, order)
 
     def _random(self) -> Queue:
-        size, seed = self._control
-        order = queues.control_sample(self.index.keys, size=size, seed=seed)
-        why = "Drawn at random: all of it decided, it says how far the model can be trusted."
+        size = queues.control_size(len(self.index.keys))
+        order = queues.control_sample(self.index.keys, size=size)
+        why = "Drawn at random and never learned from: it says how far the model can be trusted."
         return Queue("control", "Random control", why, order)
 
     def _class_queue(self, key: str) -> Queue:

@@ -65,12 +65,26 @@ export function showProgress(state, queue) {
   byId("progress").textContent = settled
     ? plural(found.total, "call", "calls")
     : `${done.toLocaleString("en")} of ${found.total.toLocaleString("en")} decided`;
-  byId("why").textContent = found.why;
+  byId("why").textContent = queue === "control" ? controlWords(state.control) : found.why;
   const counts = state.counts;
   const parts = [`${plural(counts.decided, "call", "calls")} in all`];
   if (counts.conflicts) parts.push(plural(counts.conflicts, "conflict", "conflicts"));
   if (state.pace) parts.push(`${state.pace} a minute`);
   byId("counts").textContent = parts.join(" · ");
+}
+
+// What the decided part of the control sample implies for all calls.
+function controlWords(found) {
+  if (!found.n_decided) {
+    return "Drawn at random and never learned from: it says how far the model can be trusted.";
+  }
+  const share = (one) => `${Math.round((100 * one.hits) / one.n)}% ` +
+    `(${Math.round(100 * one.low)} to ${Math.round(100 * one.high)}%)`;
+  const parts = [`${found.n_decided} of ${found.n_sample} settled.`];
+  if (found.precision.n) parts.push(`Called novel and of no known class: ${share(found.precision)}.`);
+  if (found.recall.n) parts.push(`New classes that are called novel: ${share(found.recall)}.`);
+  if (found.labels.n) parts.push(`Labels that are right: ${share(found.labels)}.`);
+  return parts.join(" ");
 }
 
 export function showQueues(state, current) {
