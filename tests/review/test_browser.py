@@ -362,12 +362,11 @@ def test_the_end_of_a_queue_is_told_and_skipped_calls_are_offered_again(
         page.tab.wait_for_selector("#end:not([hidden])")
         acts(served, 2)
         wait_until(lambda: "2 of 3" in page.text("#progress"))
-        page.tab.click("#queue")
         page.tab.select_option("#queue", "uncertain")
         page.shows(first)
         page.press("x")
         page.tab.wait_for_selector("#end:not([hidden])")
-        assert "All of this queue is decided" in page.text("#end")
+        wait_until(lambda: "All of this queue is decided" in page.text("#end"))
 
 
 def test_learning_shows_what_moved_and_goes_on_with_the_new_order(

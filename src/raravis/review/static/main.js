@@ -286,6 +286,7 @@ function take(found) {
   showProgress(state, deck.queue);
   showRecent(state, outbox.waiting, openCall);
   showLearning();
+  if (!byId("end").hidden) showEnd();
 }
 
 async function refresh({ reopen = false } = {}) {
@@ -440,7 +441,7 @@ function accept() {
 document.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]") || event.altKey || event.metaKey) return;
   const target = event.target;
-  if (target.matches("input, select, textarea")) return;
+  if (target.matches("input:not([type=checkbox]), select, textarea")) return;
   if (event.ctrlKey && event.key !== "z") return;
   // A button in the focus answers to Enter and Space itself.
   if (target.matches("button, a") && (event.key === "Enter" || event.key === " ")) return;
