@@ -1,7 +1,8 @@
-"""``raravis demo`` as a user runs it."""
+"""``raravis demo`` as a user runs it: on digits, and on made-up recordings."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 
 import raravis.demo
 from raravis.cli.main import app
-from raravis.demo import DigitsDemo, run_digits
+from raravis.demo import DigitsDemo, run_digits, soundscapes
 
 runner = CliRunner()
 
@@ -30,7 +31,7 @@ def ready(found: DigitsDemo, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def demo(*options: str, folder: Path) -> Any:
-    return runner.invoke(app, ["demo", "--out", str(folder), *options])
+    return runner.invoke(app, ["demo", "--digits", "--out", str(folder), *options])
 
 
 def timeless(text: str) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def test_same_seed_same_json_here_and_in_a_process_of_its_own(tmp_path: Path) ->
     program = shutil.which("raravis", path=Path(sys.executable).parent)
     assert program is not None, "the console script is not installed"
     there = subprocess.run(  # noqa: S603
-        [program, "demo", "--json", "--seed", "1", "--out", str(tmp_path)],
+        [program, "demo", "--digits", "--json", "--seed", "1", "--out", str(tmp_path)],
         capture_output=True,
         text=True,
         check=True,
@@ -90,7 +91,7 @@ def test_page_goes_to_raravis_demo_unless_told_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert runner.invoke(app, ["demo", "--quiet"]).exit_code == 0
+    assert runner.invoke(app, ["demo", "--digits", "--quiet"]).exit_code == 0
     assert [path.name for path in (tmp_path / "raravis-demo").iterdir()] == ["index.html"]
 
 
@@ -148,4 +149,62 @@ def test_ctrl_c_leaves_one_word_and_no_page(
     monkeypatch.setattr(raravis.demo, "run_digits", interrupted)
     told = demo(folder=tmp_path / "new")
     assert (told.exit_code, told.stdout, told.stderr) == (130, "", "interrupted\n")
+    assert not (tmp_path / "new").exists()
+
+
+# ---------------------------------------------------------------------- made-up recordings
+
+
+@pytest.fixture(scope="module")
+def field(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A demo of fewer recordings than the real one."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(soundscapes, "N_RECORDINGS", 20)
+        patch.setattr(soundscapes, "N_LISTED", 16)
+        patch.setattr(soundscapes, "DURATION_S", 8.0)
+        told = runner.invoke(app, ["demo", "--json", "--out", str(folder)])
+        again = runner.invoke(app, ["demo", "--out", str(folder)])
+    return folder, told, again
+
+
+def test_the_hidden_species_is_found(field: Any) -> None:
+    folder, told, _ = field
+    assert told.exit_code == 0
+    assert told.stderr == ""
+    found = json.loads(told.stdout)
+    assert found["hidden"] == "Copper triller"
+    assert found["hidden"] not in found["species"]
+    assert found["auc"]["estimate"] >= 0.95
+    assert found["most_novel"][:5] == ["Copper triller"] * 5
+    assert found["report"] == str(folder / "study" / "report.html")
+    page = (folder / "study" / "report.html").read_text(encoding="utf-8")
+    assert f"{found['auc']['estimate']:.3f}" in page
+    lists = (folder / "species.csv").read_text(encoding="utf-8")
+    assert "Dusk horn" in lists
+    assert "Copper triller" not in lists
+
+
+def test_the_same_again_in_words(field: Any) -> None:
+    folder, told, again = field
+    assert again.exit_code == 0
+    found, lines = json.loads(told.stdout), again.stdout.splitlines()
+    assert lines[-1] == (folder / "study" / "report.html").as_uri()
+    for name in ("annotation_accuracy", "novel_precision", "novel_recall"):
+        assert re.search(rf"{name.replace('_', ' ')} +{found[name]:.3f} ", again.stdout)
+    assert max(map(len, lines[:-4])) <= 80
+
+
+def test_what_the_demo_has_not_made_stays(tmp_path: Path) -> None:
+    (tmp_path / "species.csv").write_text("mine", encoding="utf-8")
+    told = runner.invoke(app, ["demo", "--out", str(tmp_path)])
+    assert told.exit_code == 2
+    assert "holds 'species.csv', which the demo has not made and would overwrite" in told.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["species.csv"]
+
+
+def test_a_species_that_is_none(tmp_path: Path) -> None:
+    told = runner.invoke(app, ["demo", "--hidden", "owl", "--out", str(tmp_path / "new")])
+    assert told.exit_code == 2
+    assert "hidden is 'owl', which is no species of the demo; pass one of Amber" in told.stderr
     assert not (tmp_path / "new").exists()

@@ -25,9 +25,7 @@ def test_version_of_the_installed_program() -> None:
 def test_help_lists_every_verb_and_fits_80_columns() -> None:
     told = runner.invoke(app, ["--help"])
     assert told.exit_code == 0
-    assert re.search(
-        r"\n  demo +See the whole method at work on handwritten digits\.\n", told.stdout
-    )
+    assert re.search(r"\n  demo +See it at work on recordings made on the spot\.\n", told.stdout)
     assert re.search(r"\n  reproduce +Run the paper's tables again, [^\n]+\.\n", told.stdout)
     assert "Example: raravis demo" in told.stdout
     assert max(map(len, told.stdout.splitlines())) <= 80

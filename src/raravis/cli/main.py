@@ -53,7 +53,7 @@ def _program(
     """
 
 
-app.command(short_help="See the whole method at work on handwritten digits.")(demo)
+app.command(short_help="See it at work on recordings made on the spot.")(demo)
 app.command(short_help="From a folder of recordings to annotated calls, at once.")(run)
 app.command(short_help="Make a study of a folder of recordings.")(init)
 app.command(short_help="Find the sounds in every recording.")(segment)

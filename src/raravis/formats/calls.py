@@ -171,7 +171,7 @@ class CallTable:
 
     def take(self, which: ArrayLike | slice) -> "CallTable":
         """Return the calls at some positions (index array, mask or slice), in the order given."""
-        index = positions(which, len(self), "call")
+        index = positions(which, len(self))
         return CallTable(
             tuple(self.recording[i] for i in index),
             self.begin_s[index],

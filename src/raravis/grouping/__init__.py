@@ -1,16 +1,12 @@
-"""Candidate new classes: novel instances in groups, and the bags in which to meet them first."""
+"""Candidate new classes: novel instances in groups, each with its most typical members."""
 
 from raravis.grouping.embedding import Embedding, learn_embedding
 from raravis.grouping.groups import Group, Grouping, group_instances, group_novel
-from raravis.grouping.queue import DiscoveryQueue, QueuedBag, discovery_queue
 
 __all__ = [
-    "DiscoveryQueue",
     "Embedding",
     "Group",
     "Grouping",
-    "QueuedBag",
-    "discovery_queue",
     "group_instances",
     "group_novel",
     "learn_embedding",

@@ -28,6 +28,7 @@ __all__ = [
     "Scored",
     "call_table",
     "current_run",
+    "find_candidates",
     "load_results",
     "run_key",
     "score_calls",
@@ -63,7 +64,7 @@ class Scored:
     """The calls of a study under a model, and candidate new classes among the novel ones."""
 
     calls: CallTable
-    candidates: tuple[CandidateClass, ...] = ()
+    candidates: tuple[CandidateClass, ...]
 
 
 def score_calls(
@@ -90,6 +91,22 @@ def score_calls(
         novelty=novelty,
         class_scores=scores,
         classes=tuple(map(str, model.classes_)),
+    )
+
+
+def find_candidates(
+    model: Any, instances: Instances, calls: CallTable
+) -> tuple[CandidateClass, ...]:
+    """Group the novel calls that resemble each other, the largest group first."""
+    from raravis.grouping import group_novel
+
+    novel = np.array([label == NOVEL_NAME for label in calls.label], dtype=bool)
+    if not novel.any():
+        return ()
+    found = group_novel(model, instances.bags, novel=novel)
+    return tuple(
+        CandidateClass(f"group {number}", group.members.astype(np.int64), int(group.medoid))
+        for number, group in enumerate(found.groups, start=1)
     )
 
 

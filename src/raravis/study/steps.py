@@ -31,6 +31,7 @@ from raravis.study.runs import (
     Scored,
     call_table,
     current_run,
+    find_candidates,
     load_results,
     run_key,
     score_calls,
@@ -362,7 +363,8 @@ def _score(bench: _Bench) -> Done:
 def _scored(bench: _Bench, note: ModelNote, cutoff: Cutoff) -> Scored:
     model = load_model(bench.study, note.key, workers=bench.workers)
     given = bench.labels if bench.study.settings.known_labels == "use" else None
-    return Scored(score_calls(model, bench.instances, given, cutoff))
+    calls = score_calls(model, bench.instances, given, cutoff)
+    return Scored(calls, find_candidates(model, bench.instances, calls))
 
 
 def _cutoff(bench: _Bench, note: ModelNote) -> Cutoff:

@@ -11,6 +11,7 @@ from raravis.study.store import Study
 __all__ = ["cutoff_of", "known_calibration", "own_threshold", "promised_threshold"]
 
 _VERSION = 1
+_N_FOLDS = 5
 
 
 def own_threshold(study: Study, note: ModelNote) -> dict[str, Any]:
@@ -38,16 +39,20 @@ def promised_threshold(
         if progress is not None:
             progress(Progress("calibration", step.done, step.total))
 
+    own = own_threshold(study, note)
+    n_bags = lesson.bags.n_bags
+    if n_bags < _N_FOLDS:
+        return {**own, "reason": f"{n_bags} recordings have a list; label {_N_FOLDS} or more."}
     found = cross_calibrate(
         make_model(study.settings).set_params(n_jobs=workers),
         lesson.bags,
         lesson.labels,
         alpha=study.settings.miss_rate or 0.0,
+        n_folds=_N_FOLDS,
         use="refit",
         random_state=study.settings.seed,
         progress=report,
     ).calibration
-    own = own_threshold(study, note)
     if isinstance(found, Threshold):
         return {**own, "novelty": -found.value, "promise": found.guarantee}
     return {**own, "reason": found.reason}

@@ -8,13 +8,17 @@ is tried once more on its own, and if that fails too, it alone has failed.
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import wait as wait_for
-from typing import TypeVar
+from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.process import BaseProcess
+from types import ModuleType
+from typing import Any, TypeVar
 
 from raravis.errors import InputError
 
@@ -116,10 +120,8 @@ def _hand_out(
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Return a pool whose processes end with the block, at once if it ends by an error."""
-    # Not forked: a copy of a process with threads may hang.
-    context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
+    pool = ProcessPoolExecutor(workers, mp_context=_Context(), initializer=_begin)
     try:
         yield pool
     except BaseException:
@@ -129,6 +131,29 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Process(SpawnProcess):
+    """A new process that does not run the caller's script again.
+
+    It would do so to find what the script defines, and a script that is not written for that would
+    start all its work anew in every process. What our processes need stands in modules.
+    """
+
+    @staticmethod
+    def _Popen(process_obj: BaseProcess) -> Any:  # noqa: N802
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return SpawnProcess._Popen(process_obj)
+        finally:
+            sys.modules["__main__"] = script
+
+
+class _Context(SpawnContext):
+    """Not forked: a copy of a process with threads may hang."""
+
+    Process = _Process
 
 
 def _begin() -> None:

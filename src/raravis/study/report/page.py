@@ -1,5 +1,6 @@
 """The page of the report, from its lead to its settings."""
 
+import math
 import platform
 from html import escape
 from importlib import metadata
@@ -218,24 +219,14 @@ def _spread(results: StudyResults) -> str:
 
 
 def _judgement(verdict: Verdict | None) -> str:
-    if verdict is None or verdict.roc is None or verdict.auc is None:
+    if verdict is None:
         return ""
-    figure = roc_figure(
-        [Line(verdict.roc.fpr, verdict.roc.tpr, "exact")],
-        verdict.point,
-        title="ROC curve",
-        text=(
-            f"The area under the curve is {verdict.auc.estimate:.3f}. At the threshold "
-            f"{verdict.point[1]:.0%} of the known and {verdict.point[0]:.0%} of the novel calls "
-            "are called known."
-        ),
-    )
     rows = {
         "AUC, all recordings": _area(verdict.auc),
         "AUC, recordings without a list": _area(verdict.unlabelled_auc),
-        "right class, or rightly novel": f"{verdict.accuracy:.3f}",
-        "of those called novel, are": f"{verdict.precision:.3f}",
-        "of the novel, are called so": f"{verdict.recall:.3f}",
+        "right class, or rightly novel": _share(verdict.accuracy),
+        "of those called novel, are": _share(verdict.precision),
+        "of the novel, are called so": _share(verdict.recall),
         "calls of listed species": f"{verdict.n_known:,}",
         "calls of others": f"{verdict.n_novel:,}",
         "noted sounds found": f"{verdict.n_found:,} of {verdict.n_notes:,}",
@@ -245,8 +236,26 @@ def _judgement(verdict: Verdict | None) -> str:
         '<section id="truth"><h2>How right it is</h2>\n'
         "<p>Somebody has noted what the sounds of some recordings are. The model has not seen "
         "these notes; here its calls are compared with them. A call counts if most of its box lies "
-        f'in that of a noted sound.</p>\n<div class="pair">{figure}{_table("", rows)}</div>'
-        "</section>"
+        'in that of a noted sound.</p>\n<div class="pair">'
+        f"{_curve(verdict)}{_table('', rows)}</div></section>"
+    )
+
+
+def _curve(verdict: Verdict) -> str:
+    if verdict.roc is None or verdict.auc is None:
+        return (
+            '<p class="soft">There is no curve: for one, calls of listed species and of others '
+            "must both be noted.</p>"
+        )
+    return roc_figure(
+        [Line(verdict.roc.fpr, verdict.roc.tpr, "exact")],
+        verdict.point,
+        title="ROC curve",
+        text=(
+            f"The area under the curve is {verdict.auc.estimate:.3f}. At the threshold "
+            f"{verdict.point[1]:.0%} of the known and {verdict.point[0]:.0%} of the novel calls "
+            "are called known."
+        ),
     )
 
 
@@ -299,6 +308,10 @@ def _area(interval: Interval | None) -> str:
     if interval is None:
         return "cannot be told"
     return f"{interval.estimate:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+def _share(value: float) -> str:
+    return "cannot be told" if math.isnan(value) else f"{value:.3f}"
 
 
 def _count(n: int, one: str, many: str | None = None) -> str:

@@ -18,7 +18,7 @@ __all__ = ["Shot", "View", "play", "shoot", "view_of"]
 # Loudness shown, at least; a stretch without a sound stays as dark as it is.
 _RANGE_DB = 32.0
 # Fewer colours than this show steps, more cost bytes.
-_N_COLOURS = 128
+_N_COLOURS = 96
 # Louder than this share of full scale no clip is made, and a faint one not more than this times.
 _PEAK, _MOST_GAIN = 0.6, 200.0
 _FADE_S = 0.01

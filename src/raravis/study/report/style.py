@@ -44,6 +44,7 @@ b.novel { color: var(--novel); } b.known { color: var(--known); }
 .when { font-weight: 620; font-variant-numeric: tabular-nums; }
 .where { color: var(--soft); overflow-wrap: anywhere; }
 .said { margin-left: auto; font-variant-numeric: tabular-nums; }
+.small .said { margin-left: 0; }
 .gone { margin: 0; padding: 2.5rem 1rem; text-align: center; color: var(--soft); }
 audio { display: block; width: 100%; height: 2.1rem; }
 .group { margin-top: 1.6rem; padding-top: 1.2rem; border-top: 1px solid var(--line); }
