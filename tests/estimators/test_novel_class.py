@@ -22,6 +22,7 @@ from raravis._state import State
 from raravis.errors import InputError, ModelFileError, RaravisWarning
 from raravis.estimators._soft_models import restored_model, storable_model
 from raravis.kernels import Gaussian
+from raravis.metrics import auc
 from raravis.solvers import KernelLogistic, TreeForest
 
 #: Checks of scikit-learn that cannot pass, and why.
@@ -54,18 +55,19 @@ def fitted(*args, **options):
 @BOTH
 def test_the_public_methods_agree_with_one_another(m_step):
     model, bags, labels = fitted(m_step)
-    for told in (None, labels):
-        P = model.posterior(bags, bag_labels=told)
+    for told, context in ((None, False), (labels, False), (None, True), (labels, True)):
+        how = {"bag_labels": told, "context": context}
+        P = model.posterior(bags, **how)
         assert P.shape == (bags.n_instances, 4)
         assert_allclose(P.sum(axis=1), 1.0)
-        score = model.score_samples(bags, bag_labels=told)
+        score = model.score_samples(bags, **how)
         with np.errstate(divide="ignore"):
             odds = np.log(P[:, 1:].sum(axis=1) / P[:, 0].clip(np.finfo(float).tiny))
         assert_allclose(score, odds, atol=1e-9)
-        assert_array_equal(model.decision_function(bags, bag_labels=told), score - model.offset_)
-        known = model.predict(bags, bag_labels=told) == 1
+        assert_array_equal(model.decision_function(bags, **how), score - model.offset_)
+        known = model.predict(bags, **how) == 1
         assert_array_equal(known, P[:, 0] <= 0.5)
-        names = model.annotate(bags, bag_labels=told)
+        names = model.annotate(bags, **how)
         assert_array_equal(known, [name is not NOVEL for name in names])
         assert_array_equal(names[known], model.classes_[P[:, 1:].argmax(axis=1)[known]])
     P = model.posterior(bags)
@@ -90,6 +92,29 @@ def test_labels_of_the_scored_bags_are_obeyed(m_step):
     with pytest.warns(RaravisWarning, match="not learned .*'crow'"):
         strange = model.posterior(bags, bag_labels=[{"crow"}] * bags.n_bags)
     assert_array_equal(strange[:, 0], 1.0)
+
+
+@BOTH
+def test_the_rest_of_a_bag_is_evidence(m_step):
+    """Bags of one kind each: an instance between two kinds is told apart by its company."""
+    rng = np.random.default_rng(0)
+    centres = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
+
+    def draw(n):
+        kinds = np.repeat(rng.integers(0, 3, n), 5)
+        X = centres[kinds] + 0.8 * rng.standard_normal((5 * n, 2))
+        return Bags.from_arrays(X, np.repeat(np.arange(n), 5)), kinds
+
+    bags, kinds = draw(90)
+    labels = [{int(k)} - {2} for k in kinds[::5]]
+    model = NovelClassClassifier(m_step).fit(bags, labels)
+    new, truth = draw(60)
+    alone, aware = (auc(truth != 2, model.score_samples(new, context=c)) for c in (False, True))
+    assert 1 - aware < 0.5 * (1 - alone)
+    assert aware > 0.97
+    held = model.bag_posterior(new, context=True)
+    assert ((held[:, 0] > 0.5) == (truth[::5] == 0)).mean() > 0.9
+    assert_array_equal(model.predict_bags(new, context=True), held >= 0.5)
 
 
 def test_more_labels_than_instances_are_softened_when_scoring():
@@ -203,7 +228,7 @@ def test_the_penalised_likelihood_rises():
 
 def test_a_limit_of_rounds_that_the_user_did_not_set_is_told(monkeypatch):
     bags, labels = toy()
-    monkeypatch.setattr("raravis.estimators.novel_class._MOST_ROUNDS_CLIMBING", 3)
+    monkeypatch.setattr("raravis.class_model._MOST_ROUNDS_CLIMBING", 3)
     with pytest.warns(ConvergenceWarning, match="still rose after 3 rounds"):
         model = NovelClassClassifier(tol=1e-9).fit(bags, labels)
     assert not model.converged_
@@ -366,6 +391,7 @@ def test_a_saved_model_scores_alike(tmp_path, m_step):
     assert_array_equal(again.annotate(bags), model.annotate(bags))
     told = again.bag_posterior(bags, bag_labels=labels)
     assert_array_equal(told, model.bag_posterior(bags, bag_labels=labels))
+    assert_array_equal(again.posterior(bags, context=True), model.posterior(bags, context=True))
     assert again.get_params() == model.get_params()
     assert_array_equal(again.path_, model.path_)
     assert again.converged_ == model.converged_
@@ -389,7 +415,7 @@ def test_files_of_the_first_version_are_read_for_ever(m_step):
     model = load(fixtures / f"novel_class_{m_step}_v1.raravis")
     assert set(model.classes_) == {"wren", ("owl", 1)}
     expected = np.load(fixtures / f"novel_class_{m_step}_v1_posterior.npy", allow_pickle=False)
-    assert_allclose(model.posterior(bags), expected, rtol=1e-8, atol=1e-10)
+    assert_allclose(model.posterior(bags, context=True), expected, rtol=1e-8, atol=1e-10)
     with zipfile.ZipFile(fixtures / f"novel_class_{m_step}_v1.raravis") as archive:
         assert json.loads(archive.read("manifest.json"))["format_version"] == 1
 
@@ -407,7 +433,7 @@ def test_files_of_the_first_version_are_read_for_ever(m_step):
 )
 def test_trees_that_point_elsewhere_are_refused(name, change):
     model, _, _ = fitted("forest", n_trees=3)
-    values, arrays = storable_model(model.model_)
+    values, arrays = storable_model(model.model_.instances)
     arrays[name] = change(arrays[name]).astype(arrays[name].dtype)
     state = State(fitted=values, arrays=arrays)
     with pytest.raises(ModelFileError, match=r"trees? of the model file"):
@@ -418,7 +444,6 @@ def test_trees_that_point_elsewhere_are_refused(name, change):
 def test_birdsong_at_default_settings(real_data):
     """Two of the paper's label sets, one split each; figures of a full run are in docs."""
     from raravis.datasets import fetch_hja_birdsong
-    from raravis.metrics import auc
 
     data = fetch_hja_birdsong(data_home=real_data)
     for known, at_least in (((5, 7, 9, 11), 0.88), ((1, 2, 3, 4, 5, 6, 7, 8), 0.86)):
@@ -427,14 +452,16 @@ def test_birdsong_at_default_settings(real_data):
         assert (np.diff(model.path_) >= 0).all()
         free = auc(test.known(known), model.score_samples(test.bags))
         told = auc(test.known(known), model.score_samples(test.bags, bag_labels=test.labels))
-        assert at_least < free < told
+        aware = auc(test.known(known), model.score_samples(test.bags, context=True))
+        assert at_least < free < aware
+        assert free < told
+        assert aware > 0.9
         assert told > 0.92
 
 
 @pytest.mark.data
 def test_a_forest_does_better_on_birdsong(real_data):
     from raravis.datasets import fetch_hja_birdsong
-    from raravis.metrics import auc
 
     known = (4, 6, 8, 10)
     train, test = fetch_hja_birdsong(data_home=real_data).restrict(known).split((0.7, 0.3), seed=1)

@@ -83,6 +83,19 @@ def test_the_concentration_is_found(truth):
     assert_allclose(concentration(counts, share), truth, rtol=0.15)
 
 
+def test_learning_anew_in_context_tells_bags_apart_more_sharply():
+    """Doubt blurs the shares of bags: the concentration comes out too high, less so with rounds."""
+    rng = np.random.default_rng(0)
+    share, truth = np.array([0.4, 0.3, 0.3]), 1.0
+    offsets = np.arange(0, 3001, 10)
+    kinds = np.concatenate([rng.choice(3, 10, p=rng.dirichlet(truth * share)) for _ in range(300)])
+    scores = 1.5 * np.eye(3)[kinds] + rng.standard_normal((3000, 3))
+    P = np.exp(1.5 * scores) / np.exp(1.5 * scores).sum(axis=1, keepdims=True)
+    blurred = BagPrevalence.learn(P, np.log(P), offsets).alpha.sum()
+    renewed = BagPrevalence.learn(P, np.log(P), offsets, rounds=1).alpha.sum()
+    assert truth < renewed < blurred / 2
+
+
 def test_bags_of_one_instance_say_nothing_of_one_another():
     rng = np.random.default_rng(0)
     Q = rng.dirichlet(np.ones(3), 50)

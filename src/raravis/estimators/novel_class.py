@@ -10,9 +10,20 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from raravis._novel import NOVEL
 from raravis._provenance import bag_hashes, restore_provenance, stored_arrays, stored_values
 from raravis._state import State, decode_params, encode_labels, encode_params
 from raravis.bags import Bags, as_bags
+from raravis.class_model import (
+    ClassModel,
+    InitName,
+    MStepName,
+    Rounds,
+    as_step,
+    class_model_gamma,
+    learn_class_model,
+    log_odds_of_known,
+)
 from raravis.errors import InputError
 from raravis.estimators._door import (
     learn_scaling,
@@ -23,22 +34,14 @@ from raravis.estimators._door import (
 )
 from raravis.estimators._soft_models import restored_model, storable_model
 from raravis.estimators.base import BagNoveltyMixin, label_array, model_labels
-from raravis.kernels import Kernel, automatic_gamma, make_kernel, relative_gamma
+from raravis.kernels import Kernel, make_kernel
 from raravis.labels import as_labels
 from raravis.landmarks import LandmarkChoice
-from raravis.objectives import UnionLikelihood
+from raravis.objectives import BagPrevalence, UnionLikelihood
 from raravis.objectives.union_likelihood import Impossible, bag_label_posterior
 from raravis.progress import ProgressCallback
 from raravis.scaling import Scaling, ScalingName
-from raravis.solvers import (
-    EMResult,
-    KernelLogistic,
-    MStep,
-    SoftAdapter,
-    TreeForest,
-    expectation_maximisation,
-)
-from raravis.solvers.em import uniform_start
+from raravis.solvers import KernelLogistic, MStep
 
 __all__ = ["NovelClassClassifier"]
 
@@ -46,14 +49,7 @@ Floats = NDArray[np.floating[Any]]
 Doubles = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 ObjectArray = NDArray[np.object_]
-MStepName = Literal["kernel", "forest"]
-InitName = Literal["auto", "uniform", "kernel"]
 KernelChoice = Literal["gaussian", "laplacian", "polynomial", "linear"]
-
-#: Times one over the mean squared distance of training instances: the width of the Gaussian kernel.
-_GAMMA_FACTOR = 4.0
-_MOST_ROUNDS_CLIMBING, _ROUNDS_COUNTED = 200, 5
-_TINY = np.finfo(np.float64).tiny
 
 
 class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
@@ -66,7 +62,8 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
 
     Where ``bag_labels`` are given, the answer is the posterior under them: not only are other
     classes ruled out, each listed class must also have an instance. A bag that lists more classes
-    than it has instances is then softened, never refused.
+    than it has instances is then softened, never refused. With ``context=True`` the other instances
+    of a bag count too: bags have class shares of their own (``raravis.objectives.BagPrevalence``).
 
     Parameters
     ----------
@@ -114,7 +111,8 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
     gamma_ : the kernel width used.
     path_ : penalised log-likelihood an instance after each round.
     n_iter_, converged_ : rounds, and whether they ended by ``tol`` (or were to be counted).
-    model_ : the model of instances, on scaled features.
+    model_ : the ``ClassModel`` on scaled features: its model of instances, and how class shares
+        vary between bags.
     training_bags_ : hash of every training bag's content, so that calibration can refuse them.
 
     Examples
@@ -190,85 +188,47 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
         scaling = learn_scaling(bags, self.scaling, None)
         scaled = bags.with_instances(scaling.apply(bags.instances))
         self.gamma_ = self._width(scaled, seed)
-        step = self._step()
-        start = self._start(scaled, union, step, seed)
-        result = self._rounds(step, scaled, union, start, seed, progress)
+        learned = learn_class_model(
+            scaled,
+            union,
+            self._step(),
+            kernel_step=self._kernel_step(),
+            init=self.init,
+            novel_weight=self.novel_weight,
+            rounds=Rounds(self.max_rounds, self.tol, seed, self.n_jobs),
+            progress=progress,
+        )
         self.n_features_in_ = bags.n_features
         self.scaling_ = scaling
         self.training_bags_ = bag_hashes(bags)
-        self._keep(result.fit.model, labels.classes)
-        self._report(result)
+        self._keep(learned, labels.classes)
+        self._report()
         return self
 
-    def _keep(self, model: Any, classes: tuple[Any, ...]) -> None:
+    def _keep(self, learned: ClassModel, classes: tuple[Any, ...]) -> None:
         self.classes_ = label_array(classes)
         self.offset_ = 0.0
         self.bag_threshold_ = 0.5
-        self.model_ = model
+        self.model_ = learned
+        self.path_ = np.array(learned.path)
+        self.n_iter_ = len(learned.path)
+        self.converged_ = learned.converged
 
-    def _report(self, result: EMResult) -> None:
-        self.path_ = np.array(result.path)
-        self.n_iter_ = len(result.path)
-        self.converged_ = result.converged
-        if not result.converged and self.max_rounds is None:
+    def _report(self) -> None:
+        if not self.converged_ and self.max_rounds is None:
             warnings.warn(
                 f"the likelihood still rose after {self.n_iter_} rounds; raise max_rounds or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
-    # ------------------------------------------------------------------ fitting
-
-    def _rounds(
-        self,
-        step: MStep,
-        scaled: Bags,
-        union: UnionLikelihood,
-        start: Doubles,
-        seed: int,
-        progress: ProgressCallback | None,
-    ) -> EMResult:
-        fitter = step.prepare(scaled.instances, scaled.bag_index, seed=seed, n_jobs=self.n_jobs)
-        most = _MOST_ROUNDS_CLIMBING if fitter.climbs else _ROUNDS_COUNTED
-        return expectation_maximisation(
-            union,
-            fitter,
-            start,
-            max_rounds=self.max_rounds or most,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
-
-    def _start(self, scaled: Bags, union: UnionLikelihood, step: MStep, seed: int) -> Doubles:
-        """Return the posterior from which the rounds start."""
-        shape = (scaled.n_instances, 1 + union.n_classes)
-        if not isinstance(self.init, str):
-            return union.posterior(_log_start(self.init, shape), n_jobs=self.n_jobs).instances
-        uniform = uniform_start(shape[0], union.n_classes, novel_weight=float(self.novel_weight))
-        start = union.posterior(uniform, n_jobs=self.n_jobs).instances
-        if self.init == "uniform" or (self.init == "auto" and isinstance(step, KernelLogistic)):
-            return start
-        result = expectation_maximisation(
-            union,
-            self._kernel_step().prepare(
-                scaled.instances, scaled.bag_index, seed=seed, n_jobs=self.n_jobs
-            ),
-            start,
-            max_rounds=_MOST_ROUNDS_CLIMBING,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-        )
-        return result.posterior
+    def _width(self, scaled: Bags, seed: int) -> float:
+        if isinstance(self.gamma, str):
+            return class_model_gamma(self.kernel, scaled, seed=seed)
+        return float(self.gamma)
 
     def _step(self) -> MStep:
-        if self.m_step == "kernel":
-            return self._kernel_step()
-        if self.m_step == "forest":
-            return TreeForest(n_trees=int(self.n_trees))
-        if hasattr(self.m_step, "prepare"):
-            return cast(MStep, self.m_step)
-        return SoftAdapter(self.m_step)
+        return as_step(self.m_step, kernel_step=self._kernel_step(), n_trees=int(self.n_trees))
 
     def _kernel_step(self) -> KernelLogistic:
         return KernelLogistic(
@@ -282,13 +242,6 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
         return make_kernel(
             cast(Any, self.kernel), gamma=self.gamma_, degree=self.degree, coef0=self.coef0
         )
-
-    def _width(self, scaled: Bags, seed: int) -> float:
-        if not isinstance(self.gamma, str):
-            return float(self.gamma)
-        if self.kernel == "gaussian":
-            return relative_gamma(scaled.instances, _GAMMA_FACTOR)
-        return automatic_gamma(self.kernel, scaled.instances, scaled.bag_index, seed=seed)
 
     def _check_parameters(self) -> None:
         require_number("gamma", self.gamma, words=("auto",))
@@ -309,20 +262,29 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
                 f"kernel is {self.kernel!r}; pass one of {', '.join(get_args(KernelChoice))}, a "
                 "function of two arrays, or an object with block() and diagonal()."
             )
-        _check_step(self.m_step)
 
     # ------------------------------------------------------------------ answers
 
-    def _log_p(self, bags: Bags) -> Doubles:
-        scaled = self.scaling_.apply(bags.instances)
-        log_p: Doubles = self.model_.log_probabilities(scaled, n_jobs=self.n_jobs)
-        return log_p
-
     def _class_scores(self, bags: Bags) -> Doubles:
-        log_p = self._log_p(bags)
+        _, log_p, _ = self._judged(bags, None, False)
         return log_p[:, 1:] - log_p[:, :1]
 
-    def posterior(self, X: Any, *, bag_labels: Any = None) -> Doubles:
+    def _judged(
+        self, X: Any, bag_labels: Any, context: bool
+    ) -> tuple[Bags, Doubles, UnionLikelihood | None]:
+        """Return log-probabilities, given the other instances if they count, before the labels."""
+        bags = self._checked_bags(X)
+        scaled = bags.with_instances(self.scaling_.apply(bags.instances))
+        union = None
+        if bag_labels is not None:
+            labels = model_labels(bag_labels, bags, self.classes_)
+            union = UnionLikelihood.from_bags(bags, labels, impossible="soften")
+        log_p = self.model_.log_probabilities(
+            scaled, union=union, context=context, n_jobs=self.n_jobs
+        )
+        return bags, log_p, union
+
+    def posterior(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> Doubles:
         """Return the class probabilities of each instance.
 
         Parameters
@@ -330,24 +292,26 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
         X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
         bag_labels : labels of the bags, optional
             With them the probabilities are conditional on what the whole bag lists.
+        context : bool
+            Whether the other instances of the bag count as evidence.
 
         Returns
         -------
         ndarray of shape (n_instances, 1 + n_classes)
             Column 0 is novel; the others stand in the order of ``classes_``.
         """
-        bags = self._checked_bags(X)
-        log_p = self._log_p(bags)
-        if bag_labels is None:
+        _, log_p, union = self._judged(X, bag_labels, context)
+        if union is None:
             return np.exp(log_p)
-        return self._union(bags, bag_labels).posterior(log_p, n_jobs=self.n_jobs).instances
+        return union.posterior(log_p, n_jobs=self.n_jobs).instances
 
-    def bag_posterior(self, X: Any, *, bag_labels: Any = None) -> Doubles:
+    def bag_posterior(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> Doubles:
         """Return the probability that each bag holds each class.
 
         Parameters
         ----------
-        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
+        X, context
+            As for :meth:`posterior`.
         bag_labels : labels of the bags, optional
             What is known of them; where it is unknown whether a bag holds a class, the answer is
             conditional on the rest.
@@ -357,75 +321,99 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
         ndarray of shape (n_bags, n_classes)
             An empty bag holds no class.
         """
-        bags = self._checked_bags(X)
-        if bag_labels is None:
-            bag_labels = [None] * bags.n_bags
-        labels = model_labels(bag_labels, bags, self.classes_)
-        return bag_label_posterior(bags, labels, self._log_p(bags), n_jobs=self.n_jobs)
+        bags, log_p, _ = self._judged(X, bag_labels, context)
+        told = [None] * bags.n_bags if bag_labels is None else bag_labels
+        labels = model_labels(told, bags, self.classes_)
+        return bag_label_posterior(bags, labels, log_p, n_jobs=self.n_jobs)
 
-    def score_samples(self, X: Any, *, bag_labels: Any = None) -> Doubles:
+    def score_samples(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> Doubles:
         """Return the log-odds that each instance is of a known class.
 
         Parameters
         ----------
-        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
-        bag_labels : labels of the bags, optional
-            With them the odds are conditional on what the whole bag lists; -inf in a bag that was
-            reviewed and found empty.
+        X, bag_labels, context
+            As for :meth:`posterior`. In a bag that was reviewed and found empty the odds are -inf.
 
         Returns
         -------
         ndarray of shape (n_instances,)
         """
-        if bag_labels is None:
-            log_p = self._log_p(self._checked_bags(X))
-            odds: Doubles = np.logaddexp.reduce(log_p[:, 1:], axis=1) - log_p[:, 0]
-            return odds
-        return _log_odds(self.posterior(X, bag_labels=bag_labels))
+        _, log_p, union = self._judged(X, bag_labels, context)
+        if union is not None:
+            return log_odds_of_known(union.posterior(log_p, n_jobs=self.n_jobs).instances)
+        odds: Doubles = np.logaddexp.reduce(log_p[:, 1:], axis=1) - log_p[:, 0]
+        return odds
 
-    def annotate(self, X: Any, *, bag_labels: Any = None) -> ObjectArray:
+    def decision_function(
+        self, X: Any, *, bag_labels: Any = None, context: bool = False
+    ) -> Doubles:
+        """Return ``score_samples - offset_``: not negative for known instances.
+
+        Parameters
+        ----------
+        X, bag_labels, context
+            As for :meth:`posterior`.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,)
+        """
+        return self.score_samples(X, bag_labels=bag_labels, context=context) - self.offset_
+
+    def predict(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> IntArray:
+        """Say of each instance whether it is known (+1) or novel (-1).
+
+        Parameters
+        ----------
+        X, bag_labels, context
+            As for :meth:`posterior`.
+
+        Returns
+        -------
+        ndarray of int of shape (n_instances,)
+        """
+        known = self.decision_function(X, bag_labels=bag_labels, context=context) >= 0
+        return np.where(known, 1, -1)
+
+    def annotate(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> ObjectArray:
         """Return the most probable class of each known instance, and ``raravis.NOVEL`` of others.
 
         Parameters
         ----------
-        X, bag_labels
-            As for :meth:`score_samples`.
+        X, bag_labels, context
+            As for :meth:`posterior`.
 
         Returns
         -------
         ndarray of object of shape (n_instances,)
         """
-        from raravis._novel import NOVEL
-
-        P = self.posterior(X, bag_labels=bag_labels)
-        known = _log_odds(P) - self.offset_ >= 0
+        P = self.posterior(X, bag_labels=bag_labels, context=context)
+        known = log_odds_of_known(P) - self.offset_ >= 0
         names = label_array((*self.classes_, NOVEL))
         annotation: ObjectArray = names[np.where(known, P[:, 1:].argmax(axis=1), -1)]
         return annotation
 
-    def predict_bags(self, X: Any) -> IntArray:
+    def predict_bags(self, X: Any, *, context: bool = False) -> IntArray:
         """Say which classes each bag holds (1), those of a probability of at least a half.
 
         Parameters
         ----------
-        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
+        X, context
+            As for :meth:`posterior`.
 
         Returns
         -------
         ndarray of int of shape (n_bags, n_classes)
             An empty bag holds no class.
         """
-        return (self.bag_posterior(X) >= self.bag_threshold_).astype(np.int64)
-
-    def _union(self, bags: Bags, bag_labels: Any) -> UnionLikelihood:
-        labels = model_labels(bag_labels, bags, self.classes_)
-        return UnionLikelihood.from_bags(bags, labels, impossible="soften")
+        held = self.bag_posterior(X, context=context)
+        return (held >= self.bag_threshold_).astype(np.int64)
 
     # ------------------------------------------------------------------ on disk
 
     def __raravis_state__(self) -> State:
         check_is_fitted(self)
-        values, arrays = storable_model(self.model_)
+        values, arrays = storable_model(self.model_.instances)
         given = self.get_params(deep=False)
         for name in ("m_step", "kernel", "init"):
             if not isinstance(given[name], str):
@@ -447,6 +435,8 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
                 "shift": self.scaling_.shift,
                 "scale": self.scaling_.scale,
                 "path": self.path_,
+                "alpha": self.model_.prevalence.alpha,
+                "marginal": self.model_.prevalence.marginal,
                 **arrays,
                 **stored_arrays(self),
             },
@@ -460,51 +450,18 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
         n_features = int(state.value("n_features_in"))
         model.n_features_in_ = n_features
         model.gamma_ = float(state.value("gamma"))
-        model.converged_ = bool(state.value("converged"))
-        model.path_ = state.array("path", kinds="f", shape=(None,))
-        model.n_iter_ = len(model.path_)
+        path = state.array("path", kinds="f", shape=(None,))
         model.scaling_ = Scaling(
             state.array("shift", kinds="f", shape=(n_features,)),
             state.array("scale", kinds="f", shape=(n_features,)),
         )
-        restored = restored_model(
-            state, model._kernel, n_features=n_features, n_columns=1 + len(classes)
+        n_columns = 1 + len(classes)
+        urn = BagPrevalence(
+            state.array("alpha", kinds="f", shape=(n_columns,)),
+            state.array("marginal", kinds="f", shape=(n_columns,)),
         )
-        model._keep(restored, classes)
+        instances = restored_model(state, model._kernel, n_features=n_features, n_columns=n_columns)
+        learned = ClassModel(instances, urn, tuple(path.tolist()), bool(state.value("converged")))
+        model._keep(learned, classes)
         restore_provenance(model, state)
         return model
-
-
-def _log_odds(P: Doubles) -> Doubles:
-    """Log-odds of known; -inf where it is certain that the instance is novel."""
-    known = P[:, 1:].sum(axis=1)
-    with np.errstate(divide="ignore"):
-        odds: Doubles = np.log(known) - np.log(np.maximum(P[:, 0], _TINY))
-    return odds
-
-
-def _log_start(init: Any, shape: tuple[int, int]) -> Doubles:
-    given = np.asarray(init, dtype=np.float64)
-    if given.shape != shape or not np.isfinite(given).all() or given.min(initial=0.0) < 0:
-        raise InputError(
-            f"init is an array of shape {given.shape}; pass class probabilities of shape {shape}: "
-            "a row per training instance, novel first, then a column per class."
-        )
-    return np.log(np.maximum(given, _TINY))
-
-
-def _check_step(m_step: object) -> None:
-    names = get_args(MStepName)
-    if isinstance(m_step, str):
-        if m_step not in names:
-            raise InputError(
-                f"m_step is {m_step!r}; pass one of {', '.join(names)}, an object with prepare(), "
-                "or a classifier or regressor of scikit-learn."
-            )
-        return
-    able = hasattr(m_step, "predict_proba") or hasattr(m_step, "predict")
-    if not (hasattr(m_step, "prepare") or (able and hasattr(m_step, "fit"))):
-        raise InputError(
-            f"m_step is a {type(m_step).__name__}; pass one of {', '.join(names)}, an object with "
-            "prepare(), or a classifier or regressor of scikit-learn."
-        )
