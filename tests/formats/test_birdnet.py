@@ -57,6 +57,7 @@ def test_all_shapes_say_the_same(text: str, tmp_path: Path) -> None:
     if text != TOP_MATCH:
         assert calls.extra["Confidence"] == ("0.8123", "0.2000")
         assert len(read_birdnet(path, min_confidence=0.5)) == 1
+        assert len(read_birdnet(path, min_confidence=0.2)) == 2
     if "Strix" in text:
         assert read_birdnet(path, name="scientific").label[1] == "Strix aluco"
 
@@ -126,3 +127,9 @@ def test_options_are_checked(tmp_path: Path) -> None:
         read_birdnet(tmp_path / "a.csv", min_confidence=0.5)
     with pytest.raises(InputError, match="kind is 'xml'"):
         write_birdnet(CallTable.empty(), tmp_path / "b", kind="xml")  # type: ignore[arg-type]
+
+
+def test_a_call_that_somebody_named_nocall_is_one(tmp_path: Path) -> None:
+    calls = CallTable(["a.wav"], [0], [1], label=["nocall"], extra={"Species Code": ["x"]})
+    write_birdnet(calls, tmp_path / "a.txt")
+    assert read_birdnet(tmp_path / "a.txt") == calls

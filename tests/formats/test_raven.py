@@ -130,6 +130,7 @@ def test_a_column_after_the_novelty_that_holds_text_is_no_class(table: Write) ->
         ([HEADER, "1\tS\t1\t1\t2\t0\t1\tx", "2\tS\t1\t3\t2\t0\t1\tx"], "line 3 of .*begins at 3.0"),
         ([HEADER, "1\tS\t1\t1\t\t0\t1\tx"], "line 2 of .*ends at nan"),
         ([HEADER, "1\tS\t1\t1\t2\t5\t1\tx"], "line 2 of .*lowest frequency 5.0"),
+        ([HEADER, "1\tS\t1\t1\t2\t5\t1e999\tx"], "line 2 of .*the highest inf Hz"),
         (
             [HEADER, "1\tS\t1\t1,5\t2\t0\t1\tx"],
             r"line 2 of .*'Begin Time \(s\)': '1,5' has a decimal",
@@ -162,3 +163,16 @@ def test_what_is_no_file(there: str, tmp_path: Path) -> None:
         read_raven(path)
     with pytest.raises(InputError, match="name a file in"):
         write_raven(CallTable.empty(), tmp_path)
+
+
+def test_times_that_need_not_move_keep_their_last_bit(table: Write) -> None:
+    path = table("Begin Time (s)\tEnd Time (s)\tFile Offset (s)", "0.377\t2.884\t0.377")
+    assert 0.377 + (2.884 - 0.377) != 2.884
+    assert read_raven(path).end_s[0] == 2.884
+
+
+def test_the_name_of_a_file_goes_before_its_path(table: Write) -> None:
+    path = table("Begin Time (s)\tEnd Time (s)\tBegin Path\tBegin File", "1\t2\t/x/a.wav\ta.wav")
+    calls = read_raven(path)
+    assert calls.recordings == ("a.wav",)
+    assert dict(calls.extra) == {"Begin Path": ("/x/a.wav",)}

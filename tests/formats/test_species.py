@@ -253,3 +253,16 @@ def test_a_folder_without_calls_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one,two\n1,2\n")
     with pytest.raises(InputError, match="no file of calls"):
         read_species(tmp_path)
+
+
+@pytest.mark.parametrize("mark", [",", "|"])
+def test_another_separator_is_warned_of(mark: str, table: Write) -> None:
+    path = table("recording\tspecies", f"a.wav\twren{mark} owl", "b.wav\tgull")
+    with pytest.warns(RaravisWarning, match=r"pass\s+separator="):
+        assert f"wren{mark} owl" in read_species(path).classes
+    assert read_species(path, separator=mark).classes == ("gull", "owl", "wren")
+
+
+def test_hours_of_a_survey_are_no_times_of_calls(table: Write) -> None:
+    path = table("file,start_time,end_time,species", "a.wav,05:00,05:10,wren;owl", "b.wav,6,7,")
+    assert sets(read_species(path)) == {"a.wav": {"wren", "owl"}, "b.wav": set()}

@@ -84,8 +84,8 @@ def test_only_times_are_required(tmp_path: Path) -> None:
     (tmp_path / "dawn.csv").write_text("end_s,begin_s\n2,1\n")
     assert read_calls(tmp_path / "dawn.csv") == CallTable(["dawn"], [1], [2])
     assert read_calls(tmp_path / "dawn.csv", recording="x.wav").recordings == ("x.wav",)
-    (tmp_path / "dawn.csv").write_text("end_s,start\n2,1\n")
-    with pytest.raises(InputError, match="no column 'begin_s'; its columns are 'end_s', 'start'"):
+    (tmp_path / "dawn.csv").write_text("end_s,from\n2,1\n")
+    with pytest.raises(InputError, match="no column 'begin_s'; its columns are 'end_s', 'from'"):
         read_calls(tmp_path / "dawn.csv")
 
 
@@ -237,3 +237,31 @@ def test_a_raven_cell_that_starts_with_a_quote(tmp_path: Path) -> None:
     write_raven(calls, tmp_path / "a.txt")
     assert read_raven(tmp_path / "a.txt") == calls
     assert list(pd.read_csv(tmp_path / "a.txt", sep="\t").Annotation) == list(calls.label)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "recording,start_offset_s,end_offset_s,label,label_type",
+        "audio_file,start_time,end_time,low_f,high_f,annotation",
+        "filename,min_t,max_t,min_f,max_f,label",
+        "audiofilename,start,end,label:species",
+        "notated_path,onset_s,offset_s,low_freq,high_freq,label",
+    ],
+)
+def test_tables_of_other_programs(header: str, tmp_path: Path) -> None:
+    row = {"low_f": "100", "min_f": "100", "low_freq": "100", "label_type": "positive"}
+    row |= {"high_f": "900", "max_f": "900", "high_freq": "900", "notated_path": "a.wav"}
+    names = header.split(",")
+    cells = [row.get(name, "") for name in names]
+    cells[1:3] = ["0.5", "2"]
+    cells[0] = "a.wav"
+    label = next(i for i, name in enumerate(names) if name.startswith(("label", "annot")))
+    cells[label] = "wren"
+    (tmp_path / "a.csv").write_text(f"{header}\n{','.join(cells)}\n")
+    calls = read_any(tmp_path / "a.csv", recording="a.wav")
+    assert (calls.recordings, calls.label) == (("a.wav",), ("wren",))
+    assert (calls.begin_s[0], calls.end_s[0]) == (0.5, 2)
+    if len(names) == 6:
+        assert (calls.low_hz[0], calls.high_hz[0]) == (100, 900)
+    assert set(calls.extra) <= {"label_type", "notated_path"}

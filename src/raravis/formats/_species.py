@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from warnings import warn
 
 from raravis._checks import some
-from raravis.errors import InputError
+from raravis.errors import InputError, RaravisWarning
 from raravis.formats._columns import recording_of
 from raravis.formats._folders import call_files, placed
 from raravis.formats._parquet import is_parquet, read_parquet
@@ -33,13 +34,26 @@ _RECORDING = (
     "filepath",
     "file path",
     "path",
+    "notated path",
 )
-_SPECIES = ("species", "labels", "label", "classes", "class", "species list", "annotation")
+_SPECIES = (
+    "species",
+    "labels",
+    "label",
+    "classes",
+    "class",
+    "species list",
+    "annotation",
+    "label:species",
+)
 _MARKS = {
     **dict.fromkeys(("1", "1.0", "true", "yes", "present"), int(PRESENT)),
     **dict.fromkeys(("0", "0.0", "false", "no", "absent"), int(ABSENT)),
     **dict.fromkeys(("", "na", "nan", "?", "unknown"), int(UNKNOWN)),
 }
+
+
+_SEPARATORS = (";", ",", "|")
 
 
 def merge(status: dict[str, int], other: Mapping[str, int]) -> None:
@@ -64,7 +78,9 @@ class Source:
             return self._read_folder(Path(path))
         if self.recording_column is not None or self.species_column is not None:
             return self._read_table(path)
-        return self._read_table(path) if recognise(path) == "table" else (self._heard(path), ())
+        # Times in other tables may be anything, such as the hours of a survey.
+        kind = recognise(path, foreign=False)
+        return self._read_table(path) if kind == "table" else (self._heard(path), ())
 
     def _read_folder(self, folder: Path) -> tuple[Found, tuple[str, ...]]:
         files, ignored = call_files(folder)
@@ -105,10 +121,25 @@ class Source:
 
     def _lists(self, sheet: Sheet, names: Iterable[str], species: int) -> Found:
         found: Found = {}
-        for name, cell in zip(names, sheet.texts(species), strict=True):
+        cells = sheet.texts(species)
+        self._warn_of_separator(sheet, cells)
+        for name, cell in zip(names, cells, strict=True):
             listed = (part.strip() for part in cell.split(self.separator))
             merge(found.setdefault(name, {}), {part: int(PRESENT) for part in listed if part})
         return found
+
+    def _warn_of_separator(self, sheet: Sheet, cells: Iterable[str]) -> None:
+        """Warn if all lists look like those of another separator."""
+        text = "\n".join(cells)
+        other = next((mark for mark in _SEPARATORS if mark in text), None)
+        if self.separator not in text and other is not None:
+            warn(
+                f"{sheet.path} lists species with {other!r} in their names and never with "
+                f"{self.separator!r} between them; if {other!r} stands between species, pass "
+                f"separator={other!r}.",
+                RaravisWarning,
+                stacklevel=5,
+            )
 
 
 def _column(sheet: Sheet, wanted: str | None, usual: Iterable[str], option: str) -> int:

@@ -6,7 +6,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,6 +69,23 @@ class CallTable:
     classes: tuple[str, ...] = ()
     channel: IntArray | None = None
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    if TYPE_CHECKING:
+        # What goes in may be of more kinds than what comes out.
+        def __init__(
+            self,
+            recording: Iterable[str],
+            begin_s: ArrayLike,
+            end_s: ArrayLike,
+            low_hz: ArrayLike | None = None,
+            high_hz: ArrayLike | None = None,
+            label: Iterable[str | None] | None = None,
+            novelty: ArrayLike | None = None,
+            class_scores: ArrayLike | None = None,
+            classes: Iterable[str] = (),
+            channel: ArrayLike | None = None,
+            extra: Mapping[str, Iterable[str]] = ...,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         recording = _names(self.recording, "recording")

@@ -19,8 +19,8 @@ __all__ = ["Format", "read_any", "recognise"]
 
 Format = Literal["raven", "audacity", "birdnet", "calls", "miml-arff", "table"]
 
-_KNOWN = (raven.BEGIN, raven.END, tables.BEGIN, tables.END, *START, *STOP, OFFSET, IN_FILE)
-_READERS: dict[str, Callable[[str | PathLike[str]], CallTable]] = {
+_KNOWN = (raven.BEGIN, raven.END, *tables.BEGINS, *tables.ENDS, *START, *STOP, OFFSET, IN_FILE)
+_READERS: dict[str, Callable[..., CallTable]] = {
     "raven": read_raven,
     "audacity": read_audacity,
     "birdnet": read_birdnet,
@@ -28,8 +28,15 @@ _READERS: dict[str, Callable[[str | PathLike[str]], CallTable]] = {
 }
 
 
-def recognise(path: str | PathLike[str]) -> Format:
+def recognise(path: str | PathLike[str], *, foreign: bool = True) -> Format:
     """Tell the format of a file by its content.
+
+    Parameters
+    ----------
+    path : path-like
+    foreign : bool
+        Whether a table with the times of some other program, such as ``start`` and ``end``, is one
+        of calls, or any table.
 
     Returns
     -------
@@ -37,7 +44,7 @@ def recognise(path: str | PathLike[str]) -> Format:
         ``"table"`` is any other table. An empty file is a label track without labels.
     """
     if is_parquet(path):
-        return _by_header(read_parquet(path).header)
+        return _by_header(read_parquet(path).header, foreign)
     with open_text(path, newline="", quiet=True) as file:
         lines, delimiter = delimiter_of(file, _KNOWN)
         head = next((line for line in lines if line.strip()), "")
@@ -47,11 +54,18 @@ def recognise(path: str | PathLike[str]) -> Format:
         return "audacity"
     if head.lstrip().startswith("%") or head.lstrip().lower().startswith("@relation"):
         return "miml-arff"
-    return _by_header(header_cells(head, delimiter))
+    return _by_header(header_cells(head, delimiter), foreign)
 
 
-def read_any(path: str | PathLike[str]) -> CallTable:
-    """Read calls from a file in whatever format it is: Raven, Audacity, BirdNET, CSV or Parquet."""
+def read_any(path: str | PathLike[str], *, recording: str | None = None) -> CallTable:
+    """Read calls from a file in whatever format it is: Raven, Audacity, BirdNET, CSV or Parquet.
+
+    Parameters
+    ----------
+    path : path-like
+    recording : str, optional
+        The recording, if the file does not say; by default what the file is named after.
+    """
     found = recognise(path)
     if found == "miml-arff":
         raise InputError(
@@ -59,10 +73,11 @@ def read_any(path: str | PathLike[str]) -> CallTable:
         )
     if found == "table":
         raise InputError(
-            f"{path} is no table of calls: it lacks {tables.BEGIN!r} and {tables.END!r}, and the "
-            "columns of Raven and BirdNET. Species per recording are read with read_species."
+            f"{path} is no table of calls: it lacks {tables.BEGINS[0]!r} and "
+            f"{tables.ENDS[0]!r}, and the columns of Raven and BirdNET. Species per "
+            "recording are read with read_species."
         )
-    return _READERS[found](path)
+    return _READERS[found](path, recording=recording)
 
 
 def _is_label(line: str) -> bool:
@@ -73,14 +88,14 @@ def _is_label(line: str) -> bool:
         return False
 
 
-def _by_header(header: tuple[str, ...] | list[str]) -> Format:
+def _by_header(header: tuple[str, ...] | list[str], foreign: bool) -> Format:
     titles = {folded(title) for title in header}
 
     def has(*names: str) -> bool:
         return all(folded(name) in titles for name in names)
 
     named = any(has(name) for name in NAMES.values())
-    if has(tables.BEGIN, tables.END):
+    if has(tables.BEGINS[0], tables.ENDS[0]):
         return "calls"
     if has(raven.BEGIN, raven.END):
         return "birdnet" if named and has("Confidence") else "raven"
@@ -88,4 +103,5 @@ def _by_header(header: tuple[str, ...] | list[str]) -> Format:
         named and any(has(a, b) for a, b in zip(START, STOP, strict=True))
     ):
         return "birdnet"
-    return "table"
+    both = foreign and any(map(has, tables.BEGINS)) and any(map(has, tables.ENDS))
+    return "calls" if both else "table"
