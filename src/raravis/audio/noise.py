@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ __all__ = ["excess_parts"]
 _LEAST_NOISE = 1e-11
 # Frames overlap: every fourth says as much about the noise as all of them.
 _EVERY = 4
+_FRAMES_A_PART = 2048
 
 
 def excess_parts(
@@ -70,48 +72,54 @@ def _stretches(parts: Iterator[Power], n_frames: int) -> Iterator[Power]:
         while n_held >= n_frames + math.ceil(n_frames / 2):
             joined = np.concatenate(held)
             yield joined[:n_frames]
-            held = [joined[n_frames:]]
+            held = [joined[n_frames:].copy()]
             n_held -= n_frames
     if n_held:
         yield np.concatenate(held)
 
 
 def _above_level(stretches: Iterator[Power], percentile: float) -> Iterator[Power]:
-    before: tuple[Power, int] | None = None
-    current: tuple[Power, Power] | None = None
+    before: _Level | None = None
+    current: tuple[Power, _Level] | None = None
     for stretch in stretches:
         decibels = _decibels(stretch)
         level = np.percentile(decibels[::_EVERY], percentile, axis=0).astype(np.float32)
+        following = _Level(level, len(decibels))
         if current is not None:
-            following = (level, len(decibels))
-            yield _subtracted(*current, before, following)
-            before = (current[1], len(current[0]))
-        current = (decibels, level)
+            yield from _subtracted(*current, before, following)
+            before = current[1]
+        current = (decibels, following)
     if current is not None:
-        yield _subtracted(*current, before, None)
+        yield from _subtracted(*current, before, None)
+
+
+class _Level(NamedTuple):
+    """The noise level of a stretch of so many frames."""
+
+    level: Power
+    n_frames: int
 
 
 def _decibels(power: Power) -> Power:
-    decibels = np.log(np.maximum(power, np.float32(_LEAST_NOISE)))
+    decibels = np.maximum(power, np.float32(_LEAST_NOISE))
+    np.log(decibels, out=decibels)
     decibels *= np.float32(10 / math.log(10))
     return decibels
 
 
 def _subtracted(
-    decibels: Power,
-    level: Power,
-    before: tuple[Power, int] | None,
-    following: tuple[Power, int] | None,
-) -> Power:
+    decibels: Power, own: _Level, before: _Level | None, following: _Level | None
+) -> Iterator[Power]:
     """Subtract the level, which leads from the stretch before to the one that follows."""
-    n_frames = len(decibels)
-    place = np.arange(n_frames, dtype=np.float32) + np.float32(0.5 - n_frames / 2)
-    excess = decibels - level
-    for neighbour, side in ((before, -1), (following, 1)):
-        if neighbour is not None:
-            other, length = neighbour
-            beyond = np.flatnonzero(side * place > 0)
-            rows = slice(beyond[0], beyond[-1] + 1) if len(beyond) else slice(0)
-            share = side * place[rows] / np.float32((n_frames + length) / 2)
-            excess[rows] -= share[:, np.newaxis] * (other - level)
-    return excess
+    middle = len(decibels) / 2
+    for first in range(0, len(decibels), _FRAMES_A_PART):
+        excess = decibels[first : first + _FRAMES_A_PART] - own.level
+        place = np.arange(first, first + len(excess), dtype=np.float32) + np.float32(0.5 - middle)
+        for neighbour, distance in ((before, -place), (following, place)):
+            if neighbour is not None:
+                share = np.maximum(0, distance) / np.float32(middle + neighbour.n_frames / 2)
+                rows = np.flatnonzero(share)
+                if len(rows):
+                    beyond = slice(rows[0], rows[-1] + 1)
+                    excess[beyond] -= share[beyond, np.newaxis] * (neighbour.level - own.level)
+        yield excess

@@ -15,7 +15,7 @@ from raravis.errors import InputError
 
 __all__ = ["FeatureKind", "FeatureRecipe", "SegmentRecipe", "SpectrogramRecipe"]
 
-FeatureKind = Literal["shape38", "birdnet"]
+FeatureKind = Literal["shape38", "birdnet", "columns"]
 
 _MIX = "mix"
 
@@ -207,15 +207,17 @@ class FeatureRecipe(SpectrogramRecipe):
 
     Parameters
     ----------
-    kind : {"shape38", "birdnet"}
-        The 38 features of mask shape, profiles and gradients of the HJA work, or embeddings of
-        the BirdNET model, which needs the extra ``raravis[birdnet]``.
+    kind : {"shape38", "birdnet", "columns"}
+        The 38 features of mask shape, profiles and gradients of the HJA work; embeddings of
+        the BirdNET model, which needs the extra ``raravis[birdnet]``; or the columns of a table.
     mask_db, peak_range_db : float
         For ``"shape38"``: the mask of a segment is what is at least `mask_db` above the noise and
         at most `peak_range_db` below the segment's loudest point.
     isolate : bool
         For ``"birdnet"``: whether the model hears a segment alone, what is outside of its box
         being faded out, or with what surrounds it.
+    table, table_sha256 : str, optional
+        For ``"columns"``: the table and the checksum of its content; `table_recipe` fills them in.
 
     Examples
     --------
@@ -230,6 +232,8 @@ class FeatureRecipe(SpectrogramRecipe):
     mask_db: float = 8.0
     peak_range_db: float = 25.0
     isolate: bool = True
+    table: str | None = None
+    table_sha256: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -239,3 +243,12 @@ class FeatureRecipe(SpectrogramRecipe):
         if self.kind not in get_args(FeatureKind):
             kinds = " or ".join(map(repr, get_args(FeatureKind)))
             raise InputError(f"kind is {self.kind!r}; pass {kinds}")
+        for name in ("table", "table_sha256"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, str) and value):
+                raise InputError(f"{name} is {value!r}; pass text, or None")
+        if (self.kind == "columns") != (self.table is not None):
+            raise InputError(
+                f"kind is {self.kind!r} and table {self.table!r}; pass a table with the kind "
+                "'columns', and only with it"
+            )

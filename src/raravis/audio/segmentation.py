@@ -26,7 +26,7 @@ _RATIO_TOLERANCE = 0.03
 # time, is a piece of it.
 _FRAGMENT_SHARE, _FRAGMENT_WITHIN = 0.25, 0.8
 # Pairs that are compared at a time: bounds the memory that a day of dense song takes.
-_PAIRS_AT_A_TIME = 1 << 20
+_PAIRS_AT_A_TIME = 1 << 17
 
 
 def segment_recording(
