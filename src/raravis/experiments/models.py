@@ -66,10 +66,10 @@ def nearest(name: object, names: Any) -> str:
     return f"did you mean {close[0]!r}? " if close else ""
 
 
-def _scored(make: Callable[[Trial], Any], trial: Trial) -> Curve:
+def _scored(make: Callable[[Trial], Any], trial: Trial, **how: Any) -> Curve:
     """Fit an estimator on bags and labels; its curve is that of the instance scores."""
     model = make(trial).fit(trial.train, trial.labels)
-    roc = exact_roc(trial.test_known, np.asarray(model.score_samples(trial.test)))
+    roc = exact_roc(trial.test_known, np.asarray(model.score_samples(trial.test, **how)))
     return Curve(roc.fpr, roc.tpr, roc.auc)
 
 
@@ -92,8 +92,8 @@ def _baseline(trial: Trial, *, method: Any, told_truth: bool) -> Any:
     return OneClassBaseline(method, instances=instances, random_state=trial.seed)
 
 
-def _estimator(description: str, make: Callable[[Trial], Any]) -> ModelSpec:
-    return ModelSpec(description, partial(_scored, make))
+def _estimator(description: str, make: Callable[[Trial], Any], **how: Any) -> ModelSpec:
+    return ModelSpec(description, partial(_scored, make, **how))
 
 
 def _rivals(method: str, name: str) -> dict[str, ModelSpec]:
@@ -130,6 +130,16 @@ MODELS: dict[str, ModelSpec] = {
     "novel-class-forest": _estimator(
         "NovelClassClassifier, randomised trees started from 'novel-class'",
         partial(_novel_class, m_step="forest"),
+    ),
+    "novel-class-context": _estimator(
+        "the same as 'novel-class', each instance scored given the rest of its bag",
+        partial(_novel_class, m_step="kernel"),
+        context=True,
+    ),
+    "novel-class-forest-context": _estimator(
+        "the same as 'novel-class-forest', each instance scored given the rest of its bag",
+        partial(_novel_class, m_step="forest"),
+        context=True,
     ),
     **_rivals("ocsvm", "One-class SVM, scores of one fit at nu = 0.5"),
     "ocsvm-true-posthoc": ModelSpec(
