@@ -43,7 +43,7 @@ class Study:
     def open(cls, folder: str | PathLike[str]) -> "Study":
         """Open a study that is there."""
         path = Path(folder)
-        if not (path / _SETTINGS).is_file():
+        if not _is_there(path / _SETTINGS):
             what = "holds no study.toml" if path.is_dir() else "is not there"
             raise StudyError(
                 f"{path} is not a study: it {what}. Make one with raravis init RECORDINGS --out "
@@ -66,7 +66,7 @@ class Study:
     @property
     def exists(self) -> bool:
         """Whether the settings are on disk."""
-        return self.settings_path.is_file()
+        return _is_there(self.settings_path)
 
     # ------------------------------------------------------------------ places
 
@@ -151,6 +151,16 @@ class Study:
 
     def _stamp_path(self, step: str) -> Path:
         return self.folder / "steps" / f"{step}.json"
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise StudyError(
+            f"{path} cannot be read ({error.strerror or error}); give yourself the right to read "
+            "the study folder, or name another one."
+        ) from error
 
 
 def _refuse_strange_folder(path: Path) -> None:
