@@ -63,9 +63,9 @@ app.command(short_help="Learn the listed species.")(fit)
 app.command(short_help="Find the threshold from which on a call is novel.")(calibrate)
 app.command(short_help="Say of every call what it is and how novel.")(score)
 app.command(short_help="Write the page that shows the results.")(report)
+app.command(short_help="Open a page to listen and decide on, that the model learns from.")(review)
 app.command(short_help="Write calls in another format.")(convert)
 app.command(short_help="Say what is installed and whether it works.")(doctor)
-app.command(short_help="Open a page to listen and decide on, that the model learns from.")(review)
 app.command(short_help="Run the paper's tables again, beside the published numbers.")(reproduce)
 
 

@@ -1,6 +1,7 @@
 """The application behind the page: what is asked for by address, and what answers it."""
 
 import functools
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ from raravis.review.answers import ByteCache, Fields, json_answer, media_answer,
 from raravis.review.desk import Desk, Wanted
 from raravis.review.errors import ReviewError, StaleError
 from raravis.review.exporting import EXPORTS, Export, export
+from raravis.review.items import ReviewItems
 from raravis.review.media import VIEWS, View
 from raravis.review.pictures import COLOURS, Colours
 from raravis.review.retraining import Retrainer, Retraining
@@ -53,6 +55,7 @@ def create_app(
     retrain : Retrainer, optional
     """
     made = _Application(desk, secrets=secrets, reviewer=reviewer, retrain=retrain)
+    made.warm()
     app = Starlette(
         routes=[
             Route("/", made.page),
@@ -121,18 +124,35 @@ class _Application:
         self._pictures = ByteCache(_PICTURES_BYTES)
         self._sounds = ByteCache(_SOUNDS_BYTES)
 
+    def warm(self) -> None:
+        """Make the page once, so that whoever opens it does not wait; the rest is made aside."""
+        self._rendered()
+        threading.Thread(target=self._warm_media, daemon=True).start()
+
+    def _warm_media(self) -> None:
+        stage = self._desk.stage
+        for position in stage.queue("novel").order[:1].tolist():
+            for colours in COLOURS:
+                self._picture(stage.items, position, "context", colours)
+        _ = stage.examples
+
     # ------------------------------------------------------------------ the page
 
     def page(self, _request: Request) -> Response:
+        body = self._rendered()
+        return Response(body, 200, {"cache-control": "no-store"}, "text/html; charset=utf-8")
+
+    def _rendered(self) -> bytes:
         start = {
             "write_token": self._secrets.write_token,
             "state": self._state(self._reviewer, others=True),
             "first": self._desk.cards(self._reviewer, Wanted("novel", n=_FIRST_CARDS)),
         }
         scripts = sorted(name for name in _static_files() if name.endswith(".js"))
-        text = _template().render(title=self._desk.stage.items.title, start=start, scripts=scripts)
-        body = text.encode("utf-8", "replace")
-        return Response(body, 200, {"cache-control": "no-store"}, "text/html; charset=utf-8")
+        text: str = _template().render(
+            title=self._desk.stage.items.title, start=start, scripts=scripts
+        )
+        return text.encode("utf-8", "replace")
 
     def static(self, request: Request) -> Response:
         found = _static_files().get(request.path_params["name"])
@@ -219,13 +239,16 @@ class _Application:
     def picture(self, request: Request) -> Response:
         position, view, run = self._place(request)
         colours: Colours = _one_of(COLOURS, "colours", request.query_params.get("colours", "dark"))
-        media = self._desk.stage_of(run).items.media
-        made = self._pictures.get(
-            (run, position, view, colours), lambda: media.picture(position, view, colours)
-        )
+        made = self._picture(self._desk.stage_of(run).items, position, view, colours)
         if made is None:
             return PlainTextResponse("There is no picture of this call.\n", 404)
         return media_answer(made, "image/png", None)
+
+    def _picture(
+        self, items: ReviewItems, position: int, view: View, colours: Colours
+    ) -> bytes | None:
+        key = (items.run, position, view, colours)
+        return self._pictures.get(key, lambda: items.media.picture(position, view, colours))
 
     def sound(self, request: Request) -> Response:
         position, view, run = self._place(request)

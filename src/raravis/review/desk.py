@@ -89,6 +89,7 @@ class Desk:
     def put(self, items: ReviewItems) -> None:
         """Put other scores on the desk; decisions on calls of the old ones are still understood."""
         stage = Stage(items)
+        stage.warm()
         with self._lock:
             stage.touch(self.verdicts, self.verdicts)
             self._stages.pop(items.run, None)

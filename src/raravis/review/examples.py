@@ -39,7 +39,7 @@ class Examples:
 
     def __init__(self, items: ReviewItems) -> None:
         self._scaled = _standardised(items.features())
-        self._typical = {name: _typical(items, k) for k, name in enumerate(items.classes)}
+        self._typical = _typical(items)
 
     def nearest(
         self, position: int, classes: Iterable[str], confirmed: Mapping[str, Iterable[int]]
@@ -73,12 +73,17 @@ def _standardised(features: FloatArray) -> FloatArray:
     return scaled.astype(np.float32)
 
 
-def _typical(items: ReviewItems, column: int) -> IntArray:
-    """Return the calls with the highest scores for a class that the model also takes for it."""
-    name = items.classes[column]
-    mine = np.array([label == name for label in items.calls.label], dtype=bool)
-    listing = {key for key, found in items.listed.items() if name in found}
-    listed = np.array([key in listing for key in items.calls.recording], dtype=bool)
-    chosen = np.flatnonzero(mine & listed if (mine & listed).any() else mine)
-    best = np.argsort(-items.scores[chosen, column], kind="stable")[:_A_CLASS]
-    return chosen[best].astype(np.int64)
+def _typical(items: ReviewItems) -> dict[str, IntArray]:
+    """Return the calls with the highest scores for each class that the model also takes for it."""
+    labels = np.array(items.calls.label, dtype=object)
+    number = {name: k for k, name in enumerate(items.calls.recordings)}
+    recording = np.array([number[name] for name in items.calls.recording], dtype=np.int64)
+    found = {}
+    for column, name in enumerate(items.classes):
+        lists_it = np.array([name in items.listed.get(key, ()) for key in number], dtype=bool)
+        mine = np.flatnonzero(labels == name)
+        listed = mine[lists_it[recording[mine]]]
+        chosen = listed if len(listed) else mine
+        best = np.argsort(-items.scores[chosen, column], kind="stable")[:_A_CLASS]
+        found[name] = chosen[best].astype(np.int64)
+    return found

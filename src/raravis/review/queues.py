@@ -81,13 +81,13 @@ def most_uncertain(novelty: npt.ArrayLike, threshold: float) -> IntArray:
     return _sorted(np.abs(_numbers(novelty) - threshold))
 
 
-def weakest_of(labels: Sequence[str | None], name: str, scores: npt.ArrayLike) -> IntArray:
+def weakest_of(labels: npt.ArrayLike, name: str, scores: npt.ArrayLike) -> IntArray:
     """Return the calls that a model takes for a class, those with the lowest score first.
 
     >>> weakest_of(["wren", "owl", "wren"], "wren", [0.9, 0.1, 0.3])
     array([2, 0])
     """
-    chosen = np.flatnonzero([label == name for label in labels]).astype(np.int64)
+    chosen = np.flatnonzero(np.asarray(labels, dtype=object) == name).astype(np.int64)
     return chosen[np.argsort(_numbers(scores)[chosen], kind="stable")]
 
 

@@ -38,10 +38,20 @@ class Stage:
         self.decided = np.zeros(len(items.calls), dtype=bool)
         self._decided_by: dict[str, BoolArray] = {}
 
+    def warm(self) -> None:
+        """Work out now what the first look would have to wait for."""
+        for key in self.queue_keys:
+            self.queue(key)
+        _ = self.novelty_range, self.score_range
+
     @cached_property
     def examples(self) -> Examples:
         """Known examples; the features are read when this is asked for first."""
         return Examples(self.items)
+
+    @cached_property
+    def _labels(self) -> npt.NDArray[np.object_]:
+        return np.array(self.items.calls.label, dtype=object)
 
     @cached_property
     def novelty_range(self) -> tuple[float, float]:
@@ -141,5 +151,5 @@ class Stage:
         column = int(key.removeprefix(CLASS_QUEUE))
         name = self.items.classes[column]
         scores = self.items.scores[:, column]
-        order = queues.weakest_of(self.items.calls.label, name, scores)
+        order = queues.weakest_of(self._labels, name, scores)
         return Queue(key, name, f"What the model takes for {name}, the weakest first.", order)
