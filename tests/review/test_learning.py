@@ -71,6 +71,7 @@ def test_uncertain_contested_lost_and_control_calls_teach_nothing(tmp_path: Path
             log.add(Decision(ticket=ticket, reviewer=who, kind=kind, class_name=name, calls=chosen))
 
         say(free[:2], "new", "tui")
+        say(free[6:10], "new", "kea")
         say(free[2:3], "not_target")
         say(free[3:4], "uncertain")
         say(free[4:5], "known", "wren")
@@ -80,8 +81,11 @@ def test_uncertain_contested_lost_and_control_calls_teach_nothing(tmp_path: Path
             Decision(ticket="gone", reviewer="Ada", kind="not_target", calls=[CallKey("b", 0, 1)])
         )
         found = decided_calls(Verdicts(log.acts()), CallIndex(all_keys))
+        assert found == dict.fromkeys((*free[:3], *free[6:10])), "two tuis, four keas"
+        say(free[10:11], "known", "kea")
+        found = decided_calls(Verdicts(log.acts()), CallIndex(all_keys))
     assert len(sample) == 4
-    assert found == {free[0]: "tui", free[1]: "tui", free[2]: None}
+    assert found == dict.fromkeys(free[:3]) | dict.fromkeys(free[6:11], "kea")
 
 
 def test_decided_instances_are_bags_of_one_of_which_all_is_known() -> None:

@@ -3,6 +3,7 @@
 Calls of the random control sample are left out, always: by them the model is judged.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -23,12 +24,18 @@ from raravis.review.verdicts import Verdicts
 from raravis.study import Study, StudyResults, steps
 
 __all__ = [
+    "FEWEST",
     "bags_retrainer",
     "decided_calls",
     "read_decisions",
     "study_retrainer",
     "with_decisions",
 ]
+
+
+#: A class that reviewers named is learned once so many of its calls are decided. Until then they
+#: teach that they are of no listed class: a class of one or two examples claims too much.
+FEWEST = 5
 
 
 class Model(Protocol):
@@ -39,10 +46,10 @@ class Model(Protocol):
 
 
 def decided_calls(verdicts: Verdicts, index: CallIndex) -> dict[int, str | None]:
-    """Return by position what calls are: a class, or None for a sound of no class.
+    """Return by position what calls are: a class, or None for a sound of no known class.
 
     Left out are calls that are uncertain or that reviewers differ on, those that are not found
-    again, and the random control sample.
+    again, and the random control sample. A new class with fewer than `FEWEST` calls is none yet.
     """
     size = control_size(len(index.keys))
     control = {int(p) for p in control_sample(index.keys, size=size)}
@@ -51,7 +58,9 @@ def decided_calls(verdicts: Verdicts, index: CallIndex) -> dict[int, str | None]
         settled, position = verdicts.settled(key), index.find(key)
         if settled is not None and position >= 0 and position not in control:
             found[position] = settled.class_name
-    return dict(sorted(found.items()))
+    calls_of = Counter(found.values())
+    few = {name for name in verdicts.new_classes() if calls_of[name] < FEWEST}
+    return {p: None if name in few else name for p, name in sorted(found.items())}
 
 
 def read_decisions(study: Study, calls: CallTable) -> dict[int, str | None]:
