@@ -68,6 +68,8 @@ class Examples:
 
 
 def _standardised(features: FloatArray) -> FloatArray:
+    if not len(features):
+        return features
     spread = features.std(axis=0)
     scaled: FloatArray = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return scaled.astype(np.float32)
