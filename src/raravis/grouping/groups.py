@@ -158,7 +158,7 @@ def group_instances(
     rows = real_matrix(X, "X").astype(np.float64)
     n = len(rows)
     smallest = int(np.clip(_SHARE * n, _FEWEST, _MOST)) if min_size is None else min_size
-    smallest = _whole("min_size", smallest, 2)
+    smallest = whole("min_size", smallest, 2)
     everything = np.ones(n, dtype=bool)
     if n < smallest:
         return Grouping(np.full(n, -1), (), everything)
@@ -183,10 +183,10 @@ def _model_embedding(
     n_components: int,
 ) -> Embedding | None:
     """Learn distances from the better half of the instances that are not grouped."""
-    n_components = _whole("n_components", n_components, 1)
+    n_components = whole("n_components", n_components, 1)
     if not len(rows):
         return None
-    sure = _surely_known(others, scores)
+    sure = surely_known(others, scores)
     classes = np.asarray(model.class_scores(bags))[sure].argmax(axis=1).tolist()
     X = bags.instances.astype(np.float64, copy=False)
     return learn_embedding(X[rows], X[sure], classes, n_components=n_components)
@@ -246,13 +246,13 @@ def _placed(found: Grouping, rows: IntArray, n: int) -> Grouping:
 
 def _most_novel(rows: IntArray, scores: FloatArray, X: Any, limit: int) -> IntArray:
     """Return at most ``limit`` rows with the lowest scores; equals by their features."""
-    if len(rows) <= _whole("limit", limit, 1):
+    if len(rows) <= whole("limit", limit, 1):
         return rows
     order = np.lexsort((*X[rows].T[::-1], scores[rows]))
     return np.sort(rows[order[:limit]])
 
 
-def _surely_known(others: BoolArray, scores: FloatArray) -> IntArray:
+def surely_known(others: BoolArray, scores: FloatArray) -> IntArray:
     rows = np.flatnonzero(others & np.isfinite(scores))
     return rows[scores[rows] >= np.median(scores[rows])] if len(rows) else rows
 
@@ -267,7 +267,7 @@ def _mask(novel: ArrayLike, n: int) -> BoolArray:
     return array
 
 
-def _whole(name: str, value: Any, at_least: int) -> int:
+def whole(name: str, value: Any, at_least: int) -> int:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < at_least:
         raise InputError(f"{name} is {value!r}; pass a whole number, at least {at_least}.")
     return int(value)
