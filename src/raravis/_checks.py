@@ -176,7 +176,7 @@ def joined_keys(parts: Sequence[Sequence[Hashable]], policy: str) -> tuple[Hasha
     return tuple(seen)
 
 
-def positions(which: Any, n_bags: int) -> IntArray:
+def positions(which: Any, n_bags: int, what: str = "bag") -> IntArray:
     """Positions in ``range(n_bags)`` that an index array, a mask or a slice selects."""
     if isinstance(which, slice):
         return np.arange(n_bags)[which]
@@ -188,11 +188,13 @@ def positions(which: Any, n_bags: int) -> IntArray:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(
             f"A selection of shape {array.shape} and dtype {array.dtype} does not fit {n_bags} "
-            "bags; give whole numbers, a slice, or a mask with one bool for each bag."
+            f"{what}s; give whole numbers, a slice, or a mask with one bool for each {what}."
         )
     outside = array[(array < -n_bags) | (array >= n_bags)]
     if outside.size:
-        raise InputError(f"There is no bag at position {outside[0]}: there are {n_bags} bags.")
+        raise InputError(
+            f"There is no {what} at position {outside[0]}: there are {n_bags} {what}s."
+        )
     return np.where(array < 0, array + n_bags, array).astype(np.int64)
 
 

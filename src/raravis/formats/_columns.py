@@ -5,8 +5,7 @@ reader has no use for is kept as it stands.
 """
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from raravis._checks import some
 from raravis.errors import InputError
-from raravis.formats._sheet import FloatArray, Sheet, csv_line, folded, number_cells, tsv_line
+from raravis.formats._sheet import FloatArray, Sheet, csv_cell, folded, number_cells, tsv_cell
 from raravis.formats._text import write_lines
 from raravis.formats.calls import CallTable
 
@@ -256,19 +255,21 @@ def _require_free(names: Sequence[str], taken: Iterable[str]) -> None:
 
 def write_tsv(columns: Columns, path: str | PathLike[str]) -> None:
     """Write a table for programs that know no quotes."""
-    write_lines(path, chain([tsv_line(columns)], map(tsv_line, _rows(columns))))
+    write_lines(path, _lines(columns, tsv_cell, "\t"))
 
 
 def write_csv(columns: Columns, path: str | PathLike[str]) -> None:
     """Write a table with commas."""
-    write_lines(path, chain([csv_line(columns)], map(csv_line, _rows(columns))))
+    write_lines(path, _lines(columns, csv_cell, ","))
 
 
-def _rows(columns: Columns) -> Iterator[tuple[str, ...]]:
-    return zip(*map(_cells, columns.values()), strict=True)
+def _lines(columns: Columns, cell: Callable[[str], str], mark: str) -> Iterator[str]:
+    yield mark.join(map(cell, columns)) + "\n"
+    for row in zip(*(_cells(column, cell) for column in columns.values()), strict=True):
+        yield mark.join(row) + "\n"
 
 
-def _cells(column: list[str] | NDArray[Any]) -> list[str]:
+def _cells(column: list[str] | NDArray[Any], cell: Callable[[str], str]) -> list[str]:
     if not isinstance(column, np.ndarray):
-        return column
+        return list(map(cell, column))
     return number_cells(column) if column.dtype.kind == "f" else [str(i) for i in column.tolist()]

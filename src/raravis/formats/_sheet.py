@@ -17,7 +17,7 @@ from raravis.formats._text import open_text, require_plain
 __all__ = [
     "Rows",
     "Sheet",
-    "csv_line",
+    "csv_cell",
     "delimiter_of",
     "folded",
     "header_cells",
@@ -26,7 +26,7 @@ __all__ = [
     "read_csv",
     "read_tsv",
     "sheet_of",
-    "tsv_line",
+    "tsv_cell",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -37,6 +37,8 @@ MAX_COLUMNS = 50_000
 MAX_FILLED_UP = 10_000_000
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(e[+-]?\d+)?", re.IGNORECASE)
+_BREAKS_TSV = re.compile("[\\t\\n\\r\\0]")
+_BREAKS_CSV = re.compile('[,"\\n\\r\\0]')
 _SEP_LINE = re.compile(r"sep=(.)\s*$", re.IGNORECASE)
 
 
@@ -86,7 +88,8 @@ class Sheet:
         if isinstance(cells, np.ndarray):
             return cells
         try:
-            return np.array([float(_ascii(cell) or "nan") for cell in cells], dtype=np.float64)
+            _ascii("".join(cells))
+            return np.array([float(cell or "nan") for cell in cells], dtype=np.float64)
         except ValueError:
             title = self.header[position]
             return np.array([number(c, f"{self.where(i)}, {title!r}") for i, c in enumerate(cells)])
@@ -235,15 +238,19 @@ def sheet_of(
         Makes a row with more cells than columns fit, or returns it as it is.
     """
     name = fspath(path)
-    filled = ((n, cells) for n, cells in rows if any(cell.strip() for cell in cells))
+    filled = ((n, cells) for n, cells in rows if any(map(str.strip, cells)))
     _, header = next(filled, (0, None))
     if header is None:
         raise InputError(f"{name} is empty; a table without rows still has its line of columns.")
     titles = _titles(header, name)
     lines: list[int] = []
-    columns: list[list[str]] = [[] for _ in titles]
+    found: list[list[str]] = []
     spare = MAX_FILLED_UP
     for n, cells in filled:
+        lines.append(n)
+        found.append(cells)
+        if len(cells) == len(titles):
+            continue
         fitted = _fit(cells, len(titles), surplus)
         spare -= len(titles) - len(fitted)
         if len(fitted) > len(titles):
@@ -256,11 +263,9 @@ def sheet_of(
                 f"Line {n} of {name} has {len(fitted)} cells, but there are {len(titles)} columns, "
                 "and so it goes in too many lines; save the table with all its cells."
             )
-        lines.append(n)
-        fitted += [""] * (len(titles) - len(fitted))
-        for column, cell in zip(columns, fitted, strict=True):
-            column.append(cell)
-    return Sheet(name, titles, tuple(map(tuple, columns)), tuple(lines))
+        found[-1] = fitted + [""] * (len(titles) - len(fitted))
+    columns = tuple(zip(*found, strict=True)) if found else ((),) * len(titles)
+    return Sheet(name, titles, columns, tuple(lines))
 
 
 def _titles(header: Sequence[str], path: str) -> tuple[str, ...]:
@@ -292,24 +297,17 @@ def _fit(
 # ---------------------------------------------------------------------- writing
 
 
-def tsv_line(cells: Iterable[str]) -> str:
-    """Join cells with tabs; one that starts with a double quote is put into double quotes."""
-    return "\t".join(map(_tsv_cell, cells)) + "\n"
+def tsv_cell(cell: str) -> str:
+    """Return a cell for tab-separated text; one that starts with a double quote is put in some."""
+    if _BREAKS_TSV.search(cell):
+        require_plain(cell, "text")
+    return '"' + cell.replace('"', '""') + '"' if cell[:1] == '"' else cell
 
 
-def _tsv_cell(cell: str) -> str:
-    require_plain(cell, "text")
-    return '"' + cell.replace('"', '""') + '"' if cell.startswith('"') else cell
-
-
-def csv_line(cells: Iterable[str]) -> str:
-    """Join cells with commas; double quotes go around those that need them."""
-    return ",".join(map(_csv_cell, cells)) + "\n"
-
-
-def _csv_cell(cell: str) -> str:
+def csv_cell(cell: str) -> str:
+    """Return a cell for comma-separated text, in double quotes if need be."""
+    if _BREAKS_CSV.search(cell) is None:
+        return cell
     if "\0" in cell:
         raise InputError(f"The text {cell!r} holds a NUL, which no text file can; rename it.")
-    if any(mark in cell for mark in ',"\n\r'):
-        return '"' + cell.replace('"', '""') + '"'
-    return cell
+    return '"' + cell.replace('"', '""') + '"'

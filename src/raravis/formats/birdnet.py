@@ -93,11 +93,8 @@ def read_detections(
     sheet = _sheet(path)
     named, names = _recordings(sheet, recording)
     label = _label_column(sheet, name)
-    kept = [
-        row
-        for row, surely in enumerate(_confident(sheet, min_confidence))
-        if surely and not _is_no_call(sheet, row)
-    ]
+    sure, silent = _confident(sheet, min_confidence), _no_calls(sheet)
+    kept = [row for row in range(len(sheet)) if sure[row] and not silent[row]]
     heard = tuple(dict.fromkeys(names))
     sheet, names = sheet.take(kept), [names[row] for row in kept]
     begin_s, end_s, used = _times(sheet, named)
@@ -195,9 +192,13 @@ def _confident(sheet: Sheet, least: float) -> Sequence[bool]:
     return [bool(value >= least) for value in confidence]
 
 
-def _is_no_call(sheet: Sheet, row: int) -> bool:
-    columns = [sheet.find(NAMES["common"]), sheet.find(NAMES["code"])]
-    return all(c is not None and sheet.texts(c)[row] == _NO_CALL for c in columns)
+def _no_calls(sheet: Sheet) -> Sequence[bool]:
+    """Whether each row says that its recording has no call."""
+    common, code = sheet.find(NAMES["common"]), sheet.find(NAMES["code"])
+    if common is None or code is None:
+        return [False] * len(sheet)
+    pairs = zip(sheet.texts(common), sheet.texts(code), strict=True)
+    return [pair == (_NO_CALL, _NO_CALL) for pair in pairs]
 
 
 def _times(sheet: Sheet, named: int | None) -> tuple[FloatArray, FloatArray, Sequence[int | None]]:

@@ -188,7 +188,7 @@ class CallTable:
 
     def take(self, which: ArrayLike | slice) -> "CallTable":
         """Return the calls at some positions (index array, mask or slice), in the order given."""
-        index = positions(which, len(self))
+        index = positions(which, len(self), "call")
         return CallTable(
             tuple(self.recording[i] for i in index),
             self.begin_s[index],
