@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from raravis.bags import Bags
+from raravis.experiments import grid
 from raravis.experiments.grid import Arm, GridResult, RunOptions, run_grid
-from raravis.experiments.journal import Journal
-from raravis.experiments.models import MODELS, ModelSpec
+from raravis.experiments.journal import Journal, Record
+from raravis.experiments.models import ModelSpec
 from raravis.experiments.protocols import Trial, trial_seeds
-from raravis.experiments.svm_sweep import Curve
 from raravis.labels import BagLabels
 from raravis.progress import Progress
 
@@ -73,13 +73,13 @@ def test_a_rerun_takes_what_the_journal_holds(
     options = RunOptions(journal=Journal.open(tmp_path / "journal"))
     first = aucs(run_grid([arm(1)], options), arm(1))
     ran: list[int] = []
-    kernel = MODELS["kernel"].curve
 
-    def counted(trial: Trial) -> Curve:
+    def counted(trial: Trial, model: ModelSpec) -> Record:
         ran.append(trial.seed)
-        return kernel(trial)
+        return record(trial, model)
 
-    monkeypatch.setitem(MODELS, "kernel", ModelSpec("counted", counted))
+    record = grid._record
+    monkeypatch.setattr(grid, "_record", counted)
     assert aucs(run_grid([arm(1)], options), arm(1)) == first
     assert ran == []
     more = aucs(run_grid([arm(2)], options), arm(2))
@@ -92,19 +92,19 @@ def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(
 ) -> None:
     options = RunOptions(journal=Journal.open(tmp_path / "journal"))
     whole = aucs(run_grid([arm(kernel=1)], RunOptions()), arm(kernel=1))
-    kernel, begun = MODELS["kernel"], []
+    record, begun = grid._record, []
 
-    def impatient(trial: Trial) -> Curve:
+    def impatient(trial: Trial, model: ModelSpec) -> Record:
         begun.append(trial)
         if len(begun) == 2:
             raise KeyboardInterrupt
-        return kernel.curve(trial)
+        return record(trial, model)
 
-    monkeypatch.setitem(MODELS, "kernel", ModelSpec("impatient", impatient))
+    monkeypatch.setattr(grid, "_record", impatient)
     cut = run_grid([arm(kernel=1)], options)
     assert not cut.complete
     assert aucs(cut, arm(kernel=1)) == {(SETS[0], "kernel"): whole[SETS[0], "kernel"]}
-    monkeypatch.setitem(MODELS, "kernel", kernel)
+    monkeypatch.setattr(grid, "_record", record)
     rest = run_grid([arm(kernel=1)], options)
     assert rest.complete
     assert aucs(rest, arm(kernel=1)) == whole

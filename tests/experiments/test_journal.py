@@ -6,7 +6,9 @@ import os
 import pytest
 
 from raravis.errors import InputError
+from raravis.experiments import journal as journal_module
 from raravis.experiments.journal import Journal, Record, fingerprint, library_versions
+from raravis.experiments.models import MODELS
 
 
 def test_records_come_back(tmp_path):
@@ -18,6 +20,31 @@ def test_records_come_back(tmp_path):
     assert found["b"].auc == 0.1 + 0.2
     assert found["a"] == Record(0.9, 1.5)
     assert math.isnan(found["c"].auc)
+
+
+def test_figures_of_other_code_count_only_where_they_are_accepted(tmp_path, monkeypatch):
+    path = tmp_path / "journal.jsonl"
+    with monkeypatch.context() as patched:
+        patched.setattr(journal_module, "code_digest", lambda: "earlier")
+        Journal.open(path).append({"a": Record(0.1, 1.0), "b": Record(0.2, 1.0)})
+        assert set(Journal.open(path).read()) == {"a", "b"}
+    assert Journal.open(path).read() == {}
+    Journal.open(path).append({"a": Record(0.9, 1.0)})
+    # The later lines of other code do not replace what the present code has made.
+    with monkeypatch.context() as patched:
+        patched.setattr(journal_module, "code_digest", lambda: "earlier")
+        Journal.open(path).append({"a": Record(0.3, 1.0)})
+    assert Journal.open(path).read() == {"a": Record(0.9, 1.0)}
+    accepting = Journal.open(path, accept_older=True).read()
+    assert accepting == {"a": Record(0.9, 1.0), "b": Record(0.2, 1.0, older=True)}
+
+
+def test_models_are_told_apart_by_what_they_run():
+    identities = {name: spec.identity for name, spec in MODELS.items()}
+    assert len(set(identities.values())) == len(MODELS)
+    assert "solver='alternating'" in identities["kernel-alternating"]
+    # Nothing of one process, such as an address, which would make every run start anew.
+    assert not any(" at 0x" in identity for identity in identities.values())
 
 
 @pytest.mark.parametrize("torn", [b'{"key": "b", "auc"', b'{"key": "b", "auc": 0.5, "seconds": 1}'])

@@ -113,6 +113,10 @@ MarkdownFile = Annotated[
     typer.Option(metavar="FILE", help="Write the figures as Markdown, or fill a document."),
 ]
 NoResume = Annotated[bool, typer.Option("--no-resume", help="Set aside what was finished in DIR.")]
+AcceptOlder = Annotated[
+    bool,
+    typer.Option("--accept-older", help="Keep figures in DIR that other versions have made."),
+]
 
 
 def reproduce(
@@ -129,6 +133,7 @@ def reproduce(
     html: HtmlFile = None,
     markdown: MarkdownFile = None,
     no_resume: NoResume = False,
+    accept_older: AcceptOlder = False,
     data_home: DataHome = None,
     train_bags: TrainBags = None,
     test_bags: TestBags = None,
@@ -160,6 +165,7 @@ def reproduce(
         "models": model or None,
         "seed": seed,
         "data_home": data_home,
+        "accept_older": accept_older,
         "options": {name: value for name, value in unsaid.items() if value is not None},
     }
     places = _Places(out, html or out / REPORT, csv, markdown)

@@ -1,9 +1,10 @@
 """A file of finished figures, so that an interrupted run goes on where it stopped.
 
 One JSON object a line, appended and flushed to the disk whenever a task is finished. A figure's key
-covers all that it depends on: the protocol, the label set, the repeat, the seed, the model, the
-versions of the numerical libraries and the library's own source. A last line that a crash has torn
-is ignored, as is any other line that is no record.
+says what was asked: the protocol, the label set, the repeat, the seed and the model. Beside it
+stands a digest of what answered: the versions of the numerical libraries and the library's own
+source. A figure of other code is not taken, unless the caller accepts it. A last line that a crash
+has torn is ignored, as is any other line that is no record.
 """
 
 import hashlib
@@ -18,17 +19,34 @@ from typing import Any, NamedTuple
 
 from raravis.errors import InputError
 
-__all__ = ["Journal", "Record", "fingerprint", "library_versions"]
+__all__ = ["Journal", "Record", "code_digest", "fingerprint", "library_versions"]
 
-#: Parts of the library that show figures and do not make them.
-_SHOWS = ("cli/", "demo/", "experiments/report", "experiments/terminal", "experiments/_")
+#: Parts of the library that make no figure: they stand above the experiments or show what was
+#: found. What a model is told in ``models`` belongs to its figures' keys.
+_MAKE_NO_FIGURE = (
+    "__init__",
+    "_html/",
+    "cli/",
+    "demo/",
+    "review/",
+    "study/",
+    "experiments/__init__",
+    "experiments/_",
+    "experiments/comparisons",
+    "experiments/models",
+    "experiments/published",
+    "experiments/report",
+    "experiments/tables",
+    "experiments/terminal",
+)
 
 
 class Record(NamedTuple):
-    """A finished figure and the time it took."""
+    """A finished figure, the processor time it took, and whether other code has made it."""
 
     auc: float
     seconds: float
+    older: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,12 +57,15 @@ class Journal:
     ----------
     path : Path
         The file; several tables may share one.
+    accept_older : bool
+        Whether figures of other code count too, where the present code has made none.
     """
 
     path: Path
+    accept_older: bool = False
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> "Journal":
+    def open(cls, path: str | os.PathLike[str], *, accept_older: bool = False) -> "Journal":
         """Make the file if it is not there; refuse one that cannot be written."""
         target = Path(path).expanduser()
         try:
@@ -56,13 +77,15 @@ class Journal:
                 f"the journal {target} cannot be written: {error.strerror or error}. Pass a file "
                 "in a folder that you may write to, or None to do without."
             ) from error
-        return cls(target)
+        return cls(target, accept_older)
 
     def read(self) -> dict[str, Record]:
-        """Return all records; of two with one key, the later one."""
+        """Return all records that count; of two with one key, the later one."""
         lines = self.path.read_bytes().split(b"\n")
         # Whatever follows the last line break is torn; where nothing is, that is empty.
-        return dict(entry for line in lines[:-1] if (entry := _parse(line)) is not None)
+        entries = [entry for line in lines[:-1] if (entry := _parse(line)) is not None]
+        older = {key: record for key, record in entries if record.older and self.accept_older}
+        return older | {key: record for key, record in entries if not record.older}
 
     def append(self, records: Mapping[str, Record]) -> None:
         """Add records and see them onto the disk."""
@@ -78,7 +101,9 @@ class Journal:
 def fingerprint(
     protocol: Mapping[str, Any], known: Iterable[Hashable], repeat: int, *, seed: int, model: str
 ) -> str:
-    """Return the key of a figure: a digest of all that it depends on.
+    """Return the key of a figure: a digest of all that was asked for.
+
+    ``model`` stands for whatever tells one model from another.
 
     Examples
     --------
@@ -92,8 +117,6 @@ def fingerprint(
         "repeat": repeat,
         "seed": seed,
         "model": model,
-        "versions": library_versions(),
-        "source": _source_digest(),
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -119,27 +142,29 @@ def _versions() -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def _source_digest() -> str:
-    """Digest the source, so that no figure outlives the code that made it."""
+def code_digest() -> str:
+    """Digest source and versions, so that no figure outlives unseen the code that made it."""
     package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(json.dumps(library_versions(), sort_keys=True).encode())
     for path in sorted(package.rglob("*.py")):
         name = path.relative_to(package).as_posix()
-        if name == "experiments/__init__.py" or not name.startswith(_SHOWS):
+        if not name.startswith(_MAKE_NO_FIGURE):
             digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
 def _line(key: str, record: Record) -> str:
     auc = None if math.isnan(record.auc) else record.auc
-    return json.dumps({"key": key, "auc": auc, "seconds": record.seconds}) + "\n"
+    entry = {"key": key, "code": code_digest(), "auc": auc, "seconds": record.seconds}
+    return json.dumps(entry) + "\n"
 
 
 def _parse(line: bytes) -> tuple[str, Record] | None:
     try:
         entry = json.loads(line)
         auc = math.nan if entry["auc"] is None else float(entry["auc"])
-        return str(entry["key"]), Record(auc, float(entry["seconds"]))
+        older = entry["code"] != code_digest()
+        return str(entry["key"]), Record(auc, float(entry["seconds"]), older)
     except (ValueError, TypeError, KeyError):
         return None
 

@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import getsource
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,11 @@ class ModelSpec:
     description: str
     curve: Callable[[Trial], Curve]
     told_truth: bool = False
+
+    @property
+    def identity(self) -> str:
+        """What tells the figures of this model from those of another: its code and settings."""
+        return _identity(self.curve)
 
 
 def check_models(names: Sequence[str]) -> tuple[str, ...]:
@@ -64,6 +71,18 @@ def nearest(name: object, names: Any) -> str:
     """
     close = difflib.get_close_matches(str(name), list(names), n=1)
     return f"did you mean {close[0]!r}? " if close else ""
+
+
+def _identity(part: Any) -> str:
+    """Write out a function with what is bound to it; other modules' code is told by their files."""
+    if isinstance(part, partial):
+        bound = [_identity(value) for value in part.args]
+        bound += [f"{name}={_identity(value)}" for name, value in sorted(part.keywords.items())]
+        return f"{_identity(part.func)}({', '.join(bound)})"
+    if isinstance(part, FunctionType):
+        text = getsource(part) if part.__module__ == __name__ else ""
+        return f"{part.__module__}.{part.__qualname__}{text}"
+    return repr(part)
 
 
 def _scored(make: Callable[[Trial], Any], trial: Trial, **how: Any) -> Curve:

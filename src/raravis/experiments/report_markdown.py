@@ -59,9 +59,10 @@ def fill_markdown(text: str, results: Iterable[TableResult | Mapping[str, JSON]]
 
 def _versions(results: Sequence[TableResult]) -> str:
     found = {name: version for result in results for name, version in result.versions.items()}
-    seconds = sum(result.seconds for result in results)
+    # Not the wall time: a run that goes on from an earlier one has next to none.
+    seconds = sum(cell.seconds for result in results for cell in result.cells)
     listed = ", ".join(f"{name} {version}" for name, version in found.items())
-    return f"Computed in {duration(seconds)} with {listed}." if listed else ""
+    return f"Computed in {duration(seconds)} of one core with {listed}." if listed else ""
 
 
 def _section(found: TableResult) -> str:

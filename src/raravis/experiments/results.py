@@ -42,7 +42,7 @@ class Cell:
     paper : float or None
         The published figure that this label set is held against.
     seconds : float
-        Time of all fits and scores together.
+        Processor time of all fits and scores together, on one core.
 
     Examples
     --------
@@ -231,7 +231,7 @@ class TableResult:
     comparisons : tuple of Comparison
     figures : dict
     seconds : float
-        Wall time.
+        Wall time of this run; what earlier runs had finished took none of it.
     versions : dict
         Of Python and of the libraries that move numbers.
     complete : bool

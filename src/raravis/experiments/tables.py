@@ -35,8 +35,8 @@ __all__ = ["TABLES", "Request", "TableSpec", "run_table"]
 #: Of the published label sets, those that a quick run takes: two of size 4, one of size 8.
 _QUICK_ROWS = (0, 2, 7)
 _REPEATS, _QUICK_REPEATS = 10, 2
-#: The literal algorithm takes minutes where the others take a second: unless it is asked for by
-#: name it gets this many repeats, and none in a quick run.
+#: Models that take minutes where the others take a second get this many repeats, unless the number
+#: is asked for, and no part in a quick run, unless they are named.
 _SLOW = MappingProxyType({"kernel-alternating": 1})
 
 _MODELS = (
@@ -80,7 +80,6 @@ class Request:
 
     table: str
     models: tuple[str, ...]
-    named: bool
     repeats: int | None
     quick: bool
     options: Mapping[str, Any]
@@ -88,8 +87,10 @@ class Request:
 
     def repeats_of(self, model: str) -> int:
         """Return how many repeats a model gets."""
-        count = self.repeats or (_QUICK_REPEATS if self.quick else _REPEATS)
-        return count if self.named else min(count, _SLOW.get(model, count))
+        if self.repeats is not None:
+            return self.repeats
+        count = _QUICK_REPEATS if self.quick else _REPEATS
+        return min(count, _SLOW.get(model, count))
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ def run_table(
     options: Mapping[str, Any] = MappingProxyType({}),
     data_home: Any = None,
     journal: Any = None,
+    accept_older: bool = False,
     progress: ProgressCallback | None = None,
 ) -> TableResult:
     """Run a table or figure of the paper again.
@@ -136,7 +138,7 @@ def run_table(
     name : str
         One of ``TABLES``.
     repeats : int, optional
-        Repeats of every label set; 10 by default, 2 in a quick run.
+        Repeats of every label set; 10 by default, fewer of slow models, 2 in a quick run.
     models : sequence of str, optional
         Out of ``MODELS``; the table's own by default.
     seed : int
@@ -151,6 +153,8 @@ def run_table(
         Folder of the data sets.
     journal : path, optional
         A file of finished figures; a run that finds some in it goes on from there.
+    accept_older : bool
+        Whether figures in the journal count that other versions of the code have made.
     progress : function of a ``raravis.progress.Progress``, optional
         Called whenever a label set and repeat is finished.
 
@@ -169,7 +173,6 @@ def run_table(
     request = Request(
         table=name,
         models=_default_models(spec, quick) if models is None else check_models(models),
-        named=models is not None,
         repeats=_check_repeats(repeats),
         quick=quick,
         options=_check_options(name, spec, options),
@@ -178,7 +181,7 @@ def run_table(
             seed=_check_seed(seed),
             jobs=_check_jobs(jobs),
             data_home=data_home,
-            journal=None if journal is None else Journal.open(journal),
+            journal=None if journal is None else Journal.open(journal, accept_older=accept_older),
             progress=progress,
         ),
     )
@@ -216,7 +219,7 @@ def _auc_table(
     return TableResult(
         table="",
         title="",
-        protocol=_protocol_json(settings, source.method, repeats),
+        protocol={**_protocol_json(settings, source.method, repeats), **_older(grid)},
         cells=cells,
         comparisons=(*_filtration_claim(grid, arm, others), *_claims(cells)),
         complete=grid.complete,
@@ -263,6 +266,10 @@ def _protocol_json(
     }
 
 
+def _older(grid: GridResult) -> dict[str, Any]:
+    return {"figures_of_other_code": grid.n_older} if grid.n_older else {}
+
+
 def _table_2015(request: Request) -> TableResult:
     """Run the follow-up's MNIST rows; the published figure of a cell is the better method's."""
     settings = with_options(_BAGS_2015, request.options, fixed=("filtered",))
@@ -274,7 +281,7 @@ def _table_2015(request: Request) -> TableResult:
     return TableResult(
         table="",
         title="",
-        protocol=_protocol_json(settings, "MIML-NC (2015), above KS in every row", repeats),
+        protocol={**_protocol_json(settings, _METHOD_2015, repeats), **_older(grid)},
         cells=cells,
         comparisons=_claims(cells),
         figures={"published": figures.mnist_2015_table()},
@@ -389,6 +396,7 @@ _SVM_JSON: Final = {
     "svm_gamma_factors": list(GAMMA_FACTORS),
     "svm_nus": {"first": NUS[0], "last": NUS[-1], "step": 0.02},
 }
+_METHOD_2015: Final = "MIML-NC (2015), above KS in every row"
 _BAGS_2015: Final = DigitBags(bag_size=10)
 
 
