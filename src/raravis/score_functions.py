@@ -43,7 +43,10 @@ class SolverSettings:
         """Return X in the precision that ``tol`` asks of the Gram matrix.
 
         Single precision carries six digits and halves the memory; sums are double all the same.
+        Not so in L-BFGS, which multiplies the matrix as it is by vectors of doubles.
         """
+        if self.solver == "alternating":
+            return X.astype(np.float64, copy=False)
         return X if self.tol < _SINGLE_PRECISION_TOL else X.astype(np.float32, copy=False)
 
     def __post_init__(self) -> None:

@@ -57,11 +57,15 @@ def test_subgradient_against_finite_differences(seed):
     rng = np.random.default_rng(seed)
     alpha = rng.standard_normal(bags.n_instances)
     witnesses = objective.witnesses(K @ alpha)
-    _, gradient = surrogate(objective, 0, K, alpha, witnesses)
+
+    def at(where):
+        return surrogate(objective, 0, K, where, witnesses, K[witnesses])
+
+    _, gradient = at(alpha)
     step = 1e-6
     for direction in rng.standard_normal((5, bags.n_instances)):
-        above, _ = surrogate(objective, 0, K, alpha + step * direction, witnesses)
-        below, _ = surrogate(objective, 0, K, alpha - step * direction, witnesses)
+        above, _ = at(alpha + step * direction)
+        below, _ = at(alpha - step * direction)
         assert_allclose((above - below) / (2 * step), gradient @ direction, rtol=1e-5, atol=1e-8)
 
 
@@ -71,7 +75,8 @@ def test_the_surrogate_touches_the_objective_where_it_is_made():
     objective = MaxHinge.from_bags(bags, labels, lam=0.05)
     alpha = np.random.default_rng(3).standard_normal(bags.n_instances)
     scores = K @ alpha
-    value, _ = surrogate(objective, 1, K, alpha, objective.witnesses(scores))
+    witnesses = objective.witnesses(scores)
+    value, _ = surrogate(objective, 1, K, alpha, witnesses, K[witnesses])
     assert_allclose(value, objective.value(1, scores, float(alpha @ scores)), rtol=1e-12)
 
 

@@ -98,16 +98,6 @@ class MaxHinge:
         loss = float(self.losses(c, scores).sum())
         return 0.5 * self.lam * squared_norm + self.loss_weight * loss
 
-    def subgradient_weights(
-        self, c: int, alpha: Floats, scores: Floats, witnesses: Indices
-    ) -> Floats:
-        """Return v such that K v is the paper's subgradient, with each bag's witness held fixed."""
-        y = self.status[:, c]
-        violated = (y != 0) & (1.0 - y * scores[witnesses] > 0)
-        v = self.lam * alpha
-        np.subtract.at(v, witnesses[violated], self.loss_weight * y[violated])
-        return v
-
     def zero_one_errors(self, scores: Floats) -> int:
         """Count the (bag, class) pairs whose best score has the wrong sign (a zero is no error)."""
         maxima = np.maximum.reduceat(scores, self.starts, axis=0)

@@ -83,8 +83,10 @@ def _fixed_witness_minimum(
     """Minimise the surrogate over alpha with L-BFGS and the paper's subgradient."""
     from scipy.optimize import minimize
 
+    near = K[witnesses]
+
     def value_and_gradient(a: Doubles) -> tuple[float, Floats]:
-        return surrogate(objective, c, K, a, witnesses)
+        return surrogate(objective, c, K, a, witnesses, near)
 
     result = minimize(
         value_and_gradient, alpha, jac=True, method="L-BFGS-B", options={"maxiter": max_iter}
@@ -94,11 +96,20 @@ def _fixed_witness_minimum(
 
 
 def surrogate(
-    objective: MaxHinge, c: int, K: Floats, alpha: Doubles, witnesses: Indices
+    objective: MaxHinge,
+    c: int,
+    K: Floats,
+    alpha: Doubles,
+    witnesses: Indices,
+    near: Floats,
 ) -> tuple[float, Floats]:
-    """Return the paper's surrogate, every bag's witness fixed, and its subgradient in alpha."""
+    """Return the paper's surrogate, every bag's witness fixed, and its subgradient in alpha.
+
+    ``near`` are the rows of ``K`` of the witnesses: the loss needs no others, as in the paper.
+    """
     scores = K @ alpha
-    y = objective.status[:, c]
+    y = objective.status[:, c].astype(np.float64)
     hinge = np.maximum(0.0, 1.0 - y * scores[witnesses]) * (y != 0)
     value = 0.5 * objective.lam * float(alpha @ scores) + objective.loss_weight * float(hinge.sum())
-    return value, K @ objective.subgradient_weights(c, alpha, scores, witnesses)
+    violated = np.where(hinge > 0, y, 0.0)
+    return value, objective.lam * scores - objective.loss_weight * (violated @ near)
