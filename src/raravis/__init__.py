@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from raravis.estimators.cooccurrence import CooccurrenceScorer
     from raravis.estimators.kernel_scorer import KernelScorer
     from raravis.estimators.novel_class import NovelClassClassifier
+    from raravis.estimators.novelty_detector import NoveltyDetector
     from raravis.labels import BagLabels
     from raravis.persistence import load, save
 
@@ -26,6 +27,7 @@ __all__ = [
     "CooccurrenceScorer",
     "KernelScorer",
     "NovelClassClassifier",
+    "NoveltyDetector",
     "__version__",
     "load",
     "save",
@@ -38,6 +40,7 @@ _HOME = {
     "CooccurrenceScorer": "raravis.estimators.cooccurrence",
     "KernelScorer": "raravis.estimators.kernel_scorer",
     "NovelClassClassifier": "raravis.estimators.novel_class",
+    "NoveltyDetector": "raravis.estimators.novelty_detector",
     "load": "raravis.persistence",
     "save": "raravis.persistence",
 }

@@ -67,8 +67,8 @@ class ClassModel:
 
     instances: SoftModel
     prevalence: BagPrevalence
-    path: tuple[float, ...]
-    converged: bool
+    path: tuple[float, ...] = ()
+    converged: bool = True
 
     def log_probabilities(
         self,

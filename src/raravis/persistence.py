@@ -34,6 +34,7 @@ REGISTRY: dict[str, str] = {
     "FoldEnsemble": "raravis.calibration.ensemble:FoldEnsemble",
     "KernelScorer": "raravis.estimators.kernel_scorer:KernelScorer",
     "NovelClassClassifier": "raravis.estimators.novel_class:NovelClassClassifier",
+    "NoveltyDetector": "raravis.estimators.novelty_detector:NoveltyDetector",
 }
 
 _MANIFEST = "manifest.json"

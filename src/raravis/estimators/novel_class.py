@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from raravis._novel import NOVEL
 from raravis._provenance import bag_hashes, restore_provenance, stored_arrays, stored_values
 from raravis._state import State, decode_params, encode_labels, encode_params
 from raravis.bags import Bags, as_bags
@@ -22,7 +21,6 @@ from raravis.class_model import (
     as_step,
     class_model_gamma,
     learn_class_model,
-    log_odds_of_known,
 )
 from raravis.errors import InputError
 from raravis.estimators._door import (
@@ -33,12 +31,13 @@ from raravis.estimators._door import (
     seed_of,
 )
 from raravis.estimators._soft_models import restored_model, storable_model
-from raravis.estimators.base import BagNoveltyMixin, label_array, model_labels
+from raravis.estimators.base import label_array
+from raravis.estimators.probabilistic import ClassProbabilityMixin
 from raravis.kernels import Kernel, make_kernel
 from raravis.labels import as_labels
 from raravis.landmarks import LandmarkChoice
 from raravis.objectives import BagPrevalence, UnionLikelihood
-from raravis.objectives.union_likelihood import Impossible, bag_label_posterior
+from raravis.objectives.union_likelihood import Impossible
 from raravis.progress import ProgressCallback
 from raravis.scaling import Scaling, ScalingName
 from raravis.solvers import KernelLogistic, MStep
@@ -46,13 +45,10 @@ from raravis.solvers import KernelLogistic, MStep
 __all__ = ["NovelClassClassifier"]
 
 Floats = NDArray[np.floating[Any]]
-Doubles = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-ObjectArray = NDArray[np.object_]
 KernelChoice = Literal["gaussian", "laplacian", "polynomial", "linear"]
 
 
-class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
+class NovelClassClassifier(ClassProbabilityMixin, BaseEstimator):  # type: ignore[misc]
     """Class probabilities of instances, class 0 being novel, by maximum likelihood of bag labels.
 
     Every instance is novel or of one known class; a bag lists the known classes that its instances
@@ -208,7 +204,6 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
     def _keep(self, learned: ClassModel, classes: tuple[Any, ...]) -> None:
         self.classes_ = label_array(classes)
         self.offset_ = 0.0
-        self.bag_threshold_ = 0.5
         self.model_ = learned
         self.path_ = np.array(learned.path)
         self.n_iter_ = len(learned.path)
@@ -262,152 +257,6 @@ class NovelClassClassifier(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc
                 f"kernel is {self.kernel!r}; pass one of {', '.join(get_args(KernelChoice))}, a "
                 "function of two arrays, or an object with block() and diagonal()."
             )
-
-    # ------------------------------------------------------------------ answers
-
-    def _class_scores(self, bags: Bags) -> Doubles:
-        _, log_p, _ = self._judged(bags, None, False)
-        return log_p[:, 1:] - log_p[:, :1]
-
-    def _judged(
-        self, X: Any, bag_labels: Any, context: bool
-    ) -> tuple[Bags, Doubles, UnionLikelihood | None]:
-        """Return log-probabilities, given the other instances if they count, before the labels."""
-        bags = self._checked_bags(X)
-        scaled = bags.with_instances(self.scaling_.apply(bags.instances))
-        union = None
-        if bag_labels is not None:
-            labels = model_labels(bag_labels, bags, self.classes_)
-            union = UnionLikelihood.from_bags(bags, labels, impossible="soften")
-        log_p = self.model_.log_probabilities(
-            scaled, union=union, context=context, n_jobs=self.n_jobs
-        )
-        return bags, log_p, union
-
-    def posterior(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> Doubles:
-        """Return the class probabilities of each instance.
-
-        Parameters
-        ----------
-        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
-        bag_labels : labels of the bags, optional
-            With them the probabilities are conditional on what the whole bag lists.
-        context : bool
-            Whether the other instances of the bag count as evidence.
-
-        Returns
-        -------
-        ndarray of shape (n_instances, 1 + n_classes)
-            Column 0 is novel; the others stand in the order of ``classes_``.
-        """
-        _, log_p, union = self._judged(X, bag_labels, context)
-        if union is None:
-            return np.exp(log_p)
-        return union.posterior(log_p, n_jobs=self.n_jobs).instances
-
-    def bag_posterior(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> Doubles:
-        """Return the probability that each bag holds each class.
-
-        Parameters
-        ----------
-        X, context
-            As for :meth:`posterior`.
-        bag_labels : labels of the bags, optional
-            What is known of them; where it is unknown whether a bag holds a class, the answer is
-            conditional on the rest.
-
-        Returns
-        -------
-        ndarray of shape (n_bags, n_classes)
-            An empty bag holds no class.
-        """
-        bags, log_p, _ = self._judged(X, bag_labels, context)
-        told = [None] * bags.n_bags if bag_labels is None else bag_labels
-        labels = model_labels(told, bags, self.classes_)
-        return bag_label_posterior(bags, labels, log_p, n_jobs=self.n_jobs)
-
-    def score_samples(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> Doubles:
-        """Return the log-odds that each instance is of a known class.
-
-        Parameters
-        ----------
-        X, bag_labels, context
-            As for :meth:`posterior`. In a bag that was reviewed and found empty the odds are -inf.
-
-        Returns
-        -------
-        ndarray of shape (n_instances,)
-        """
-        _, log_p, union = self._judged(X, bag_labels, context)
-        if union is not None:
-            return log_odds_of_known(union.posterior(log_p, n_jobs=self.n_jobs).instances)
-        odds: Doubles = np.logaddexp.reduce(log_p[:, 1:], axis=1) - log_p[:, 0]
-        return odds
-
-    def decision_function(
-        self, X: Any, *, bag_labels: Any = None, context: bool = False
-    ) -> Doubles:
-        """Return ``score_samples - offset_``: not negative for known instances.
-
-        Parameters
-        ----------
-        X, bag_labels, context
-            As for :meth:`posterior`.
-
-        Returns
-        -------
-        ndarray of shape (n_instances,)
-        """
-        return self.score_samples(X, bag_labels=bag_labels, context=context) - self.offset_
-
-    def predict(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> IntArray:
-        """Say of each instance whether it is known (+1) or novel (-1).
-
-        Parameters
-        ----------
-        X, bag_labels, context
-            As for :meth:`posterior`.
-
-        Returns
-        -------
-        ndarray of int of shape (n_instances,)
-        """
-        known = self.decision_function(X, bag_labels=bag_labels, context=context) >= 0
-        return np.where(known, 1, -1)
-
-    def annotate(self, X: Any, *, bag_labels: Any = None, context: bool = False) -> ObjectArray:
-        """Return the most probable class of each known instance, and ``raravis.NOVEL`` of others.
-
-        Parameters
-        ----------
-        X, bag_labels, context
-            As for :meth:`posterior`.
-
-        Returns
-        -------
-        ndarray of object of shape (n_instances,)
-        """
-        P = self.posterior(X, bag_labels=bag_labels, context=context)
-        known = log_odds_of_known(P) - self.offset_ >= 0
-        names = label_array((*self.classes_, NOVEL))
-        annotation: ObjectArray = names[np.where(known, P[:, 1:].argmax(axis=1), -1)]
-        return annotation
-
-    def predict_bags(self, X: Any, *, context: bool = False) -> IntArray:
-        """Say which classes each bag holds (1), those of a probability of at least a half.
-
-        Parameters
-        ----------
-        X, context
-            As for :meth:`posterior`.
-
-        Returns
-        -------
-        ndarray of int of shape (n_bags, n_classes)
-            An empty bag holds no class.
-        """
-        held = self.bag_posterior(X, context=context)
-        return (held >= self.bag_threshold_).astype(np.int64)
 
     # ------------------------------------------------------------------ on disk
 

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from inspect import getsource
 from types import FunctionType
 from typing import Any
@@ -104,6 +104,20 @@ def _novel_class(trial: Trial, *, m_step: Any) -> Any:
     return NovelClassClassifier(m_step, random_state=trial.seed)
 
 
+@lru_cache(maxsize=1)
+def _fitted_detector(trial: Trial) -> Any:
+    """Fit once what is scored in two ways, one after the other."""
+    from raravis.estimators.novelty_detector import NoveltyDetector
+
+    return NoveltyDetector(random_state=trial.seed).fit(trial.train, trial.labels)
+
+
+def _detected(trial: Trial, *, context: bool) -> Curve:
+    scores = _fitted_detector(trial).score_samples(trial.test, context=context)
+    roc = exact_roc(trial.test_known, scores)
+    return Curve(roc.fpr, roc.tpr, roc.auc)
+
+
 def _baseline(trial: Trial, *, method: Any, told_truth: bool) -> Any:
     from raravis.estimators.baselines import OneClassBaseline
 
@@ -129,6 +143,13 @@ def _rivals(method: str, name: str) -> dict[str, ModelSpec]:
 
 
 MODELS: dict[str, ModelSpec] = {
+    "detector": ModelSpec(
+        "NoveltyDetector, each instance on its own", partial(_detected, context=False)
+    ),
+    "detector-context": ModelSpec(
+        "NoveltyDetector, each instance scored given the rest of its bag",
+        partial(_detected, context=True),
+    ),
     "kernel": _estimator("KernelScorer at its automatic settings", _kernel),
     "kernel-alternating": _estimator(
         "Algorithm 1 as printed, one start and 15 rounds, at the settings of 'kernel'",

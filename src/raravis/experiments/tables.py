@@ -40,6 +40,8 @@ _REPEATS, _QUICK_REPEATS = 10, 2
 _SLOW = MappingProxyType({"kernel-alternating": 1})
 
 _MODELS = (
+    "detector",
+    "detector-context",
     "kernel",
     "kernel-alternating",
     "ocsvm",
@@ -55,7 +57,7 @@ _MODELS = (
 )
 _FILTERED_MODELS = tuple(name for name in _MODELS if name not in _SLOW)
 _SVM_MODELS = ("ocsvm-sweep", "ocsvm-sweep-rule", "ocsvm-true-posthoc", "ocsvm-true")
-_ROC_MODELS = ("kernel", "ocsvm-true", "ocsvm-sweep-rule", "knn-true")
+_ROC_MODELS = ("detector-context", "kernel", "ocsvm-true", "ocsvm-sweep-rule", "knn-true")
 _ROC_KNOWN = (0, 1, 3, 7)
 
 #: What is tested wherever both models were run.
