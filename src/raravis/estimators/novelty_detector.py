@@ -23,7 +23,7 @@ from raravis.estimators._door import (
 )
 from raravis.estimators._soft_models import restored_model, storable_model
 from raravis.estimators.base import label_array
-from raravis.estimators.probabilistic import ClassProbabilityMixin
+from raravis.estimators.probabilistic import ClassProbabilityMixin, IntArray
 from raravis.kernels import Gaussian
 from raravis.labels import as_labels
 from raravis.objectives import BagPrevalence, UnionLikelihood
@@ -175,6 +175,23 @@ class NoveltyDetector(ClassProbabilityMixin, BaseEstimator):  # type: ignore[mis
         require_count("n_trees", self.n_trees)
         if self.n_landmarks is not None:
             require_count("n_landmarks", self.n_landmarks)
+
+    def predict_bags(self, X: Any, *, context: bool = True) -> IntArray:
+        """Say which classes each bag holds (1), those of a probability of at least a half.
+
+        Parameters
+        ----------
+        X : Bags, list of 2-D arrays, or 2-D array (one bag a row)
+        context : bool
+            Whether instances of a bag count as evidence for one another: here they do unless told
+            otherwise, for it is the bag that is judged.
+
+        Returns
+        -------
+        ndarray of int of shape (n_bags, n_classes)
+            An empty bag holds no class.
+        """
+        return super().predict_bags(X, context=context)
 
     # ------------------------------------------------------------------ on disk
 
