@@ -1,4 +1,4 @@
-"""Recordings: speed against real time, memory over a day, and how well sounds are found."""
+"""Recordings: speed against real time, memory over a day, embeddings."""
 
 import os
 import tempfile
@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from _report import run_part
 from _timing import Figure, interleaved, ratio, run_child, single, spread
 from raravis.audio import (
     FeatureRecipe,
-    SegmentRecipe,
-    Segments,
     birdnet,
     clip,
     extract_features,
@@ -26,25 +22,17 @@ from raravis.datasets import Syllables, load_syllables
 
 LEAST_SPEED = 150
 MOST_MEMORY_MB = 500
-#: The defaults of SegmentRecipe were chosen on every fifteenth recording; the others judge them.
-TUNED_ON = 15
-#: Intersection over union in time at which a segment is the note.
-OVERLAP = 0.5
 MINUTE = "soundscapes/one_minute.wav"
 
 
 def measure(quick: bool) -> list[Figure]:
     """Segmentation, features and embeddings of real recordings."""
     song = load_syllables()
-    judged = song.take([n for i, n in enumerate(song.paths) if i % TUNED_ON])
-    tuned = song.take([n for i, n in enumerate(song.paths) if not i % TUNED_ON])
-    few = tuned if quick else judged
+    few = song.take([n for i, n in enumerate(song.paths) if bool(i % 15) is not quick])
     return [
         *_speed(few, rounds=2 if quick else 5),
         _memory(hours=1 if quick else 24),
         _embedding(rounds=5 if quick else 20),
-        _found("notes found, recordings not used for tuning", few),
-        *([] if quick else [_found("notes found, recordings used for tuning", tuned)]),
     ]
 
 
@@ -153,41 +141,6 @@ def _interpreter_alone() -> Callable[[], object]:
         interpreter.invoke()
 
     return hear
-
-
-# ---------------------------------------------------------------------- what is found
-
-
-def _found(name: str, song: Syllables) -> Figure:
-    """F1 of segments against noted syllables, one to one, by overlap in time."""
-    recipe = SegmentRecipe()
-    n_hits = n_notes = n_found = 0
-    for recording, path in song.paths.items():
-        notes = song.notes.for_recording(recording)
-        segments = segment_recording(path, recipe)
-        n_hits += count_matches(notes, segments)
-        n_notes += len(notes)
-        n_found += len(segments)
-    f1 = 2 * n_hits / (n_notes + n_found)
-    return single(
-        f"event F1: {name}",
-        f1,
-        unit="",
-        note=f"{n_notes} notes, {n_found} segments; precision {n_hits / n_found:.3f}, recall "
-        f"{n_hits / n_notes:.3f} at {OVERLAP:.0%} overlap",
-    )
-
-
-def count_matches(notes: Any, segments: Segments) -> int:
-    """Return how many notes can have a segment of their own that is them."""
-    begin = np.maximum(notes.begin_s[:, None], segments.begin_s)
-    end = np.minimum(notes.end_s[:, None], segments.end_s)
-    shared = np.maximum(0, end - begin)
-    joint = np.maximum(notes.end_s[:, None], segments.end_s) - np.minimum(
-        notes.begin_s[:, None], segments.begin_s
-    )
-    pairs = coo_array(shared >= OVERLAP * joint).tocsr()
-    return int((maximum_bipartite_matching(pairs) >= 0).sum()) if pairs.nnz else 0
 
 
 def data_file(name: str) -> Path:
