@@ -103,6 +103,19 @@ def test_links_that_lead_out_are_left_out(tmp_path):
     assert [path.name for path in list_recordings(inside)] == ["b.wav", "own.wav"]
 
 
+def test_a_link_that_leads_nowhere_is_a_missing_recording(tmp_path):
+    (tmp_path / "gone.wav").symlink_to(tmp_path / "nowhere.wav")
+    (path,) = list_recordings(tmp_path)
+    info = inspect_recording(path)
+    assert (info.status, info.detail) == ("missing", "it is a link that leads nowhere")
+
+
+def test_what_only_looks_like_a_recording_is_told_without_its_path(tmp_path):
+    (tmp_path / "a.mp3").write_text("no sound at all\n" * 50)
+    detail = inspect_recording(tmp_path / "a.mp3").detail
+    assert detail.startswith("it is no sound that can be read (it holds something else")
+
+
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match="is missing; pass the folder"):
         list_recordings(tmp_path / "nowhere")

@@ -181,4 +181,7 @@ def _one_channel(block: Samples, channel: Channel) -> Samples:
 
 
 def _reason(error: Exception) -> str:
+    if "File does not exist" in str(error):
+        # So says libsndfile of an MP3 file without a sound in it. The file does exist.
+        return "it holds something else than its name says"
     return str(error).rpartition(": ")[2].rstrip(".") or type(error).__name__

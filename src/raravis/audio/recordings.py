@@ -71,7 +71,8 @@ class RecordingInfo:
 def list_recordings(folder: PathLike) -> tuple[Path, ...]:
     """Find all recordings in a folder and the folders in it, in the order of their names.
 
-    Hidden files and folders are left out, and links that lead out of the folder.
+    Hidden files and folders are left out, and links that lead out of the folder; one that leads
+    nowhere is a recording that is missing.
 
     Parameters
     ----------
@@ -87,7 +88,13 @@ def list_recordings(folder: PathLike) -> tuple[Path, ...]:
         what = "a file" if top.exists() else "missing"
         raise InputError(f"the folder {top} is {what}; pass the folder that holds the recordings")
     inside = top.resolve()
-    return tuple(sorted(path for path in _walk(top) if path.resolve().is_relative_to(inside)))
+    return tuple(
+        sorted(
+            path
+            for path in _walk(top)
+            if not path.exists() or path.resolve().is_relative_to(inside)
+        )
+    )
 
 
 def _walk(top: Path) -> list[Path]:
@@ -99,7 +106,7 @@ def _walk(top: Path) -> list[Path]:
             for name in files
             if not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES
         ]
-    return [path for path in found if path.is_file()]
+    return [path for path in found if path.is_file() or not path.exists()]
 
 
 def inspect_recording(path: PathLike, *, scan: bool = True) -> RecordingInfo:
@@ -116,6 +123,8 @@ def inspect_recording(path: PathLike, *, scan: bool = True) -> RecordingInfo:
     started_at = time_from_name(file.name)
     if not file.is_file():
         detail = "it is a folder" if file.is_dir() else "there is no such file"
+        if file.is_symlink():
+            detail = "it is a link that leads nowhere"
         return RecordingInfo(file, "missing", detail, started_at=started_at)
     try:
         return _inspect(file, scan, started_at)
@@ -123,7 +132,9 @@ def inspect_recording(path: PathLike, *, scan: bool = True) -> RecordingInfo:
         detail = error.strerror or str(error)
         return RecordingInfo(file, "unreadable", detail, started_at=started_at)
     except AudioError as error:
-        return RecordingInfo(file, "unreadable", str(error), started_at=started_at)
+        # Whoever shows this shows which recording it is of.
+        detail = str(error).replace(f"{file} is", "it is")
+        return RecordingInfo(file, "unreadable", detail, started_at=started_at)
 
 
 def _inspect(file: Path, scan: bool, started_at: datetime | None) -> RecordingInfo:

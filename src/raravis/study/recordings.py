@@ -142,7 +142,9 @@ def _file(path: Path, folder: Path) -> _File | None:
     try:
         state = path.stat()
     except FileNotFoundError:
-        return None  # gone since the folder was listed
+        if not path.is_symlink():
+            return None  # gone since the folder was listed
+        state = path.lstat()
     # No table can hold a name that is not UTF-8; what cannot be told is spelled out.
     name = path.relative_to(folder).as_posix().encode("utf-8", "backslashreplace").decode()
     return _File(name, str(path), state.st_size, state.st_mtime_ns)
@@ -159,6 +161,8 @@ def _same(file: _File, before: dict[str, Recording]) -> bool:
 def _look(file: _File) -> Recording:
     """Hash a file and see what is in it."""
     info = inspect_recording(file.path)
+    if info.status == "missing":
+        return Recording(file.name, file.size_bytes, file.mtime_ns, "", "missing", info.detail)
     try:
         sha256 = hash_file(Path(file.path))
     except OSError as error:
