@@ -14,7 +14,7 @@ from raravis.study.tables import read_call_tables
 
 __all__ = ["Verdict", "judge", "match_notes"]
 
-# A call is of a noted sound if at least this share of its box lies in that sound's.
+# A call is of a noted sound if its box lies in that sound's by at least this share.
 _SHARE = 0.5
 
 BoolArray = NDArray[np.bool_]
@@ -79,14 +79,19 @@ def judge(results: StudyResults) -> Verdict | None:
 def match_notes(calls: CallTable, notes: CallTable) -> IntArray:
     """Return for each call the note that it is of, or -1.
 
-    A call may be a part of a noted sound, so what counts is the share of the call's box that lies
-    within; unknown frequencies lie within all.
+    A call may be a part of a noted sound, so what counts is the share of the call's time that lies
+    within, times a share of its frequencies. Of those the noted band may hold fewer than the call
+    reaches over, as people often note the loudest partial alone: shared hertz are then held against
+    the geometric mean of both. Unknown frequencies lie within all.
 
     Examples
     --------
     >>> notes = CallTable(["a"], [1.0], [2.0], label=["wren"])
     >>> match_notes(CallTable(["a", "a", "b"], [1.2, 1.9, 1.2], [1.4, 2.9, 1.4]), notes)
     array([ 0, -1, -1])
+    >>> whole = CallTable(["a"], [0.0], [3.0], [2000.0], [8000.0], ["wren"])
+    >>> match_notes(CallTable(["a", "a"], [1, 1], [2, 2], [2500, 7500], [3000, 14000]), whole)
+    array([ 0, -1])
     """
     found = np.full(len(calls), -1, dtype=np.int64)
     of_recording: dict[str, list[int]] = {}
@@ -111,7 +116,8 @@ def _shares(calls: CallTable, row: int, notes: CallTable, places: IntArray) -> N
     bottom = np.where(np.isnan(notes.low_hz[places]), low, notes.low_hz[places])
     if not np.isfinite(high) or high <= low:
         return np.asarray(seconds, dtype=np.float64)
-    hertz = np.clip((np.minimum(high, top) - np.maximum(low, bottom)) / (high - low), 0.0, 1.0)
+    width = np.sqrt((high - low) * np.minimum(high - low, np.maximum(top - bottom, 1e-9)))
+    hertz = np.clip((np.minimum(high, top) - np.maximum(low, bottom)) / width, 0.0, 1.0)
     product: NDArray[np.float64] = seconds * hertz
     return product
 

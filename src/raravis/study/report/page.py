@@ -10,12 +10,14 @@ import numpy as np
 from raravis._html import document as html
 from raravis._html.roc import Line, roc_figure
 from raravis._version import __version__
+from raravis.audio import SegmentRecipe
 from raravis.metrics import Interval
 from raravis.progress import Progress, ProgressCallback
 from raravis.study.report.cards import Frame, card, thumb
 from raravis.study.report.overview import histogram, overview, problems_table
 from raravis.study.report.style import STYLE
 from raravis.study.results import CandidateClass, StudyResults
+from raravis.study.settings import Settings
 from raravis.study.truth import Verdict
 
 __all__ = ["render_report"]
@@ -225,8 +227,8 @@ def _judgement(verdict: Verdict | None) -> str:
         "AUC, all recordings": _area(verdict.auc),
         "AUC, recordings without a list": _area(verdict.unlabelled_auc),
         "right class, or rightly novel": _share(verdict.accuracy),
-        "of those called novel, are": _share(verdict.precision),
-        "of the novel, are called so": _share(verdict.recall),
+        "novel among those called novel": _share(verdict.precision),
+        "called novel among the novel": _share(verdict.recall),
         "calls of listed species": f"{verdict.n_known:,}",
         "calls of others": f"{verdict.n_novel:,}",
         "noted sounds found": f"{verdict.n_found:,} of {verdict.n_notes:,}",
@@ -235,8 +237,8 @@ def _judgement(verdict: Verdict | None) -> str:
     return (
         '<section id="truth"><h2>How right it is</h2>\n'
         "<p>Somebody has noted what the sounds of some recordings are. The model has not seen "
-        "these notes; here its calls are compared with them. A call counts if most of its box lies "
-        'in that of a noted sound.</p>\n<div class="pair">'
+        "these notes; here its calls are compared with them. A call counts if its box lies for "
+        'the most part in that of a noted sound.</p>\n<div class="pair">'
         f"{_curve(verdict)}{_table('', rows)}</div></section>"
     )
 
@@ -264,7 +266,7 @@ def _facts(results: StudyResults) -> str:
     chosen = {
         "recordings": settings.recordings,
         "table of species": settings.labels or "none",
-        "segments": settings.segmentation,
+        **_segmentation(settings),
         "features": settings.feature_recipe.kind,
         "lists restrict their recordings": "yes" if settings.known_labels == "use" else "no",
         "miss rate asked for": "none" if settings.miss_rate is None else f"{settings.miss_rate:g}",
@@ -286,10 +288,29 @@ def _facts(results: StudyResults) -> str:
         "scored at": results.scored_at,
     }
     tables = [_table("Study", chosen), _table("Model", learned), _table("Versions", versions)]
+    if settings.segmentation == "automatic":
+        tables.insert(1, _table("Finding sounds", _recipe(settings.segment_recipe)))
     return (
         '<section id="settings"><h2>How this was computed</h2>\n'
         f'<div class="facts">{"".join(tables)}</div></section>'
     )
+
+
+def _segmentation(settings: Settings) -> dict[str, str]:
+    """Return how sounds were found, with what that needs to be done again."""
+    if settings.segmentation == "windows":
+        return {"segments": f"windows of {settings.window_s:g} s"}
+    if settings.segmentation == "boxes":
+        return {"segments": f"boxes of {settings.boxes}"}
+    return {"segments": settings.segmentation}
+
+
+def _recipe(recipe: SegmentRecipe) -> dict[str, str]:
+    return {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in recipe.to_dict().items()
+        if value is not None
+    }
 
 
 # ---------------------------------------------------------------------- words

@@ -68,7 +68,7 @@ audio { display: block; width: 100%; height: 2.1rem; }
 .strip path { fill: none; stroke-width: 1; }
 .strip .known { stroke: var(--known); stroke-opacity: 0.55; }
 .strip .novel { stroke: var(--novel); stroke-width: 1.3; }
-.cell { text-align: center; font-variant-numeric: tabular-nums; }
+.cell { position: relative; text-align: center; font-variant-numeric: tabular-nums; }
 .cell > span:first-child { display: grid; place-items: center; min-width: 2.3rem; height: 1.6rem;
   padding: 0 0.3rem; border-radius: 0.35rem; color: var(--text); }
 .cell.known { --tint: var(--known); } .cell.novel { --tint: var(--novel); }
@@ -98,7 +98,20 @@ audio { display: block; width: 100%; height: 2.1rem; }
     -webkit-print-color-adjust: exact; }
   .shots { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.6rem; }
   .shots.small { grid-template-columns: repeat(3, minmax(0, 1fr)); }
-  .group, .overview tr { break-inside: avoid; }
+  .group, .overview tr, .histogram { break-inside: avoid; }
+  section > p { break-after: avoid; }
+  .scroll { overflow: visible; }
+  .overview { font-size: 6.5pt; }
+  .overview th[scope="row"] { padding-right: 0.4rem; overflow-wrap: anywhere; white-space: normal; }
+  .overview td, .overview th { padding: 1pt; }
+  .overview thead th:nth-child(n+3) { padding-left: 3pt; }
+  .overview .through, .strip { width: 3cm; }
+  .strip, .cell > span:first-child { height: 10pt; }
+  .cell > span:first-child { min-width: 13pt; padding: 0; border-radius: 2pt; }
+  .cell.listed > span:first-child, .ring { box-shadow: 0 0 0 1pt var(--text); }
+  .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); font-size: 8pt; }
+  .facts table { font-size: 8pt; }
+  .facts tr { break-inside: avoid; }
 }
 """
 )
