@@ -180,7 +180,7 @@ class SegmentRecipe(SpectrogramRecipe):
     min_area_s_khz: float = 0.03
     merge_gap_s: float = 0.0
     merge_overlap: float = 0.5
-    merge_gap_hz: float = 2000.0
+    merge_gap_hz: float = 1000.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
