@@ -316,7 +316,7 @@ def read_bags(path: str | PathLike[str]) -> tuple[FloatArray, IntArray, dict[str
     with Path(path).open("rb") as file:
         try:
             head = _read_head(path, pq.read_schema(file).metadata)
-            table = pq.read_table(file, page_checksum_verification=True)
+            table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
             columns = [column.to_numpy() for column in table.columns[1:]]
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(

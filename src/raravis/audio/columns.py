@@ -133,10 +133,11 @@ def _frame(path: Path) -> Any:
     if path.suffix.lower() == ".parquet":
         import pyarrow.parquet as pq
 
-        return pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            return file.read(use_threads=False)
     from pyarrow import csv
 
-    return csv.read_csv(path)
+    return csv.read_csv(path, read_options=csv.ReadOptions(use_threads=False))
 
 
 def _numbers(frame: Any, column: str, path: Path) -> FloatArray:

@@ -110,8 +110,9 @@ def read_table(source: Path, *, about: Mapping[str, Any] | None = None) -> "pa.T
     import pyarrow.parquet as pq
 
     try:
+        # In this thread alone: one that Arrow has not ended when the program ends aborts it.
         with source.open("rb") as file:
-            table = pq.read_table(file, page_checksum_verification=True)
+            table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
         found = json.loads((table.schema.metadata or {}).get(b"raravis", b"null"))
     except (OSError, ValueError, pa.ArrowException):
         return None
