@@ -8,12 +8,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from raravis._checks import some
+
 if TYPE_CHECKING:
     from raravis.study import Done, Study
 
 __all__ = ["tell"]
 
 _MOST_PROBLEMS = 8
+_MOST_NAMES = 5
 
 # What is sensible to do after a step.
 _NEXT = {
@@ -95,16 +98,20 @@ def _segment(facts: Mapping[str, Any]) -> str:
 
 
 def _features(facts: Mapping[str, Any]) -> str:
-    return f"{facts['calls']:,} calls described"
+    terms = f". {facts['terms']}" if facts["terms"] else ""
+    return f"{facts['calls']:,} calls described{terms}"
 
 
 def _label(facts: Mapping[str, Any]) -> str:
-    unmatched = len(facts["unmatched"]) + len(facts["ambiguous"])
-    strange = f"; {_count(unmatched, 'name')} that fit no recording" if unmatched else ""
+    unmatched = [*facts["unmatched"], *facts["ambiguous"]]
+    strange = ""
+    if unmatched:
+        names = _count(len(unmatched), "name that fits", "names that fit")
+        strange = f"; {names} no recording: {some(unmatched, limit=_MOST_NAMES)}"
     return (
-        f"{len(facts['species'])} species in the lists of {facts['labelled']:,} recordings "
-        f"({facts['empty']:,} of them empty); {facts['unlabelled']:,} recordings have no list"
-        f"{strange}"
+        f"{len(facts['species'])} species in the lists of "
+        f"{_count(facts['labelled'], 'recording')} ({facts['empty']:,} of them empty); "
+        f"{_count(facts['unlabelled'], 'recording has', 'recordings have')} no list{strange}"
     )
 
 

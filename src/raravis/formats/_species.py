@@ -136,7 +136,7 @@ class Source:
             warn(
                 f"{sheet.path} lists species with {other!r} in their names and never with "
                 f"{self.separator!r} between them; if {other!r} stands between species, pass "
-                f"separator={other!r}.",
+                f"separator={other!r} (raravis label: --separator {other!r}).",
                 RaravisWarning,
                 stacklevel=5,
             )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from raravis.audio import feature_terms
 from raravis.progress import Progress, ProgressCallback
 from raravis.study.decided import DecisionReader
 from raravis.study.errors import StudyError
@@ -241,11 +242,13 @@ def _segment(bench: _Bench) -> Done:
 
 def _features(bench: _Bench) -> Done:
     made = make_features(bench.study, bench.scan, workers=bench.workers, progress=bench.progress)
-    return _of_files(bench, "features", "calls", made)
+    terms = feature_terms(bench.study.settings.feature_recipe)
+    return _of_files(bench, "features", "calls", made, terms=terms)
 
 
-def _of_files(bench: _Bench, verb: str, rows: str, made: Made) -> Done:
+def _of_files(bench: _Bench, verb: str, rows: str, made: Made, **more: str) -> Done:
     facts = {
+        **more,
         **_scan_facts(bench),
         rows: sum(made.n_rows.values()),
         "new_files": made.n_made,

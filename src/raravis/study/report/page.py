@@ -10,7 +10,7 @@ import numpy as np
 from raravis._html import document as html
 from raravis._html.roc import Line, roc_figure
 from raravis._version import __version__
-from raravis.audio import SegmentRecipe
+from raravis.audio import SegmentRecipe, feature_terms
 from raravis.metrics import Interval
 from raravis.progress import Progress, ProgressCallback
 from raravis.study.report.cards import Frame, card, thumb
@@ -268,6 +268,7 @@ def _facts(results: StudyResults) -> str:
         "table of species": settings.labels or "none",
         **_segmentation(settings),
         "features": settings.feature_recipe.kind,
+        **({"their terms": terms} if (terms := feature_terms(settings.feature_recipe)) else {}),
         "lists restrict their recordings": "yes" if settings.known_labels == "use" else "no",
         "miss rate asked for": "none" if settings.miss_rate is None else f"{settings.miss_rate:g}",
         "seed": str(settings.seed),

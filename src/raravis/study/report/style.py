@@ -99,10 +99,14 @@ audio { display: block; width: 100%; height: 2.1rem; }
   .shots { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.6rem; }
   .shots.small { grid-template-columns: repeat(3, minmax(0, 1fr)); }
   .group, .overview tr, .histogram { break-inside: avoid; }
-  section > p { break-after: avoid; }
+  section > p { break-after: avoid; break-inside: avoid; }
+  .medoid { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 0.6rem; }
+  .group { margin-top: 0.8rem; padding-top: 0.6rem; }
+  .thumbs { gap: 0.3rem; }
+  .thumbs .soft { font-size: 5pt; }
   .scroll { overflow: visible; }
   .overview { font-size: 6.5pt; }
-  .overview th[scope="row"] { padding-right: 0.4rem; overflow-wrap: anywhere; white-space: normal; }
+  .overview th[scope="row"] { padding-right: 0.4rem; }
   .overview td, .overview th { padding: 1pt; }
   .overview thead th:nth-child(n+3) { padding-left: 3pt; }
   .overview .through, .strip { width: 3cm; }
