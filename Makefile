@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check format bench clean help
+.PHONY: demo test check docs format bench clean help
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -21,11 +21,17 @@ demo: $(STAMP)  ## the main job end to end, about a minute
 test: $(STAMP)  ## every test, doctest and README block, with coverage
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
 
-check: $(STAMP)  ## style, types and the dependency arrow
+check: $(STAMP)  ## style, types, the dependency arrow and spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+docs: $(STAMP)  ## the documentation, under build/site; warnings are errors
+	$(BIN)/python -m pip install --quiet --group docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python tools/docs/check_site.py build/site
 
 format: $(STAMP)  ## apply the code style
 	$(BIN)/ruff format .
