@@ -22,11 +22,13 @@ def on_files(files: Files, config: Any) -> Files:
     made |= {f"gallery/{path.stem}.md": _example_page(path) for path in _examples()}
     made["gallery/index.md"] = _gallery()
     for name, content in made.items():
-        files.append(File.generated(config, name, content=content, inclusion=InclusionLevel.INCLUDED))
+        files.append(
+            File.generated(config, name, content=content, inclusion=InclusionLevel.INCLUDED)
+        )
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+def on_page_markdown(markdown: str, **_: Any) -> str:
     """Fill in what a page leaves for the build."""
     return markdown.replace("<!-- table of parts -->", layers.table())
 
@@ -44,7 +46,9 @@ def _title(path: Path) -> str:
 
 
 def _gallery() -> str:
-    rows = [f"| [{_title(path)}]({path.stem}.md) | `examples/{path.name}` |" for path in _examples()]
+    rows = [
+        f"| [{_title(path)}]({path.stem}.md) | `examples/{path.name}` |" for path in _examples()
+    ]
     return "\n".join(
         [
             "# Gallery",

@@ -1,7 +1,7 @@
-"""The picture of the architecture: layers as the contract orders them, imports as the code has them.
+"""The picture of the architecture: layers as the contract has them, imports as the code does.
 
-The layers stand in pyproject.toml under ``[tool.importlinter]``; imports are read from the code, those
-inside functions included.
+The layers stand in pyproject.toml under ``[tool.importlinter]``; imports are read from the code,
+those inside functions included.
 """
 
 import ast
@@ -108,8 +108,11 @@ def drawing() -> str:
     }
     graph = _reduced(imports(list(places)))
     height = _TOP + _ROW * len(rows)
-    lines = [_line(places[a], places[b]) for a, below in graph.items() for b in sorted(
-        below, key=lambda unit: unit.name)]  # fmt: skip
+    lines = [
+        _line(places[a], places[b])
+        for a, below in graph.items()
+        for b in sorted(below, key=lambda unit: unit.name)
+    ]
     boxes = [_box(unit, x, y) for unit, (x, y) in places.items()]
     return "\n".join(
         [

@@ -10,8 +10,8 @@ from sklearn.svm import OneClassSVM
 from style import KNOWN, NOVEL, OTHER, SOFT, svg
 
 from raravis import Bags, KernelScorer, NovelClassClassifier
-from raravis.datasets import BagDataset, load_digit_bags, load_toy, make_bags
-from raravis.metrics import annotation_accuracy, exact_roc
+from raravis.datasets import BagDataset, load_digit_bags, make_bags
+from raravis.metrics import exact_roc
 
 __all__ = ["PICTURES"]
 
@@ -32,7 +32,7 @@ def _blobs(seed: int = 1) -> BagDataset:
 
 
 def seen() -> str:
-    """What the learner sees of the data, beside the truth."""
+    """Draw what the learner sees of the data, beside the truth."""
     data = _blobs()
     figure = Figure(figsize=(7.6, 3.5))
     left, right = figure.subplots(1, 2, sharex=True, sharey=True)
@@ -41,8 +41,16 @@ def seen() -> str:
     for bag, mark in zip(_three_bags(data), "opD", strict=True):
         rows = data.bags.bag_index == bag
         listed = ", ".join(sorted(data.labels.to_sets()[bag])) or "nothing"
-        left.scatter(x[rows], y[rows], s=42, marker=mark, label=f"a bag that lists {listed}",
-                     facecolors="none", edgecolors=style.TEXT, linewidths=1.2)  # fmt: skip
+        left.scatter(
+            x[rows],
+            y[rows],
+            s=42,
+            marker=mark,
+            label=f"a bag that lists {listed}",
+            facecolors="none",
+            edgecolors=style.TEXT,
+            linewidths=1.2,
+        )
     left.set_title("What is given: bags, each with its list")
     left.legend(loc="lower center", bbox_to_anchor=(0.5, -0.42))
     _truth(right, data)
@@ -59,9 +67,15 @@ def _three_bags(data: BagDataset) -> list[int]:
 def _truth(axes: Any, data: BagDataset) -> None:
     for name, colour in _NAMES.items():
         rows = data.instance_labels == name
-        axes.scatter(*data.bags.instances[rows].T, s=16, c=colour, marker=_MARKS[name],
-                     linewidths=0, alpha=0.75, label="unheard, on no list" if name == "unheard"
-                     else name)  # fmt: skip
+        axes.scatter(
+            *data.bags.instances[rows].T,
+            s=16,
+            c=colour,
+            marker=_MARKS[name],
+            linewidths=0,
+            alpha=0.75,
+            label="unheard, on no list" if name == "unheard" else name,
+        )
 
 
 def maps() -> str:
@@ -85,14 +99,20 @@ def maps() -> str:
         axes.contour(side, side, height, levels=[0.0], colors="black", linewidths=1.4)
         for name in _NAMES:
             rows = data.instance_labels == name
-            axes.scatter(*data.bags.instances[rows].T, s=7, c=style.TEXT, marker=_MARKS[name],
-                         linewidths=0, alpha=0.55)  # fmt: skip
+            axes.scatter(
+                *data.bags.instances[rows].T,
+                s=7,
+                c=style.TEXT,
+                marker=_MARKS[name],
+                linewidths=0,
+                alpha=0.55,
+            )
         axes.set_title(title)
     return _plain(figure)
 
 
 def descent() -> str:
-    """The objective against rounds: the paper's algorithm and the exact scheme."""
+    """Draw the objective by round: the paper's algorithm and the exact scheme."""
     data = load_digit_bags(known=[0, 1, 2], n_bags=40, bag_size=6, seed=0)
     figure = Figure(figsize=(6.6, 3.0))
     axes = figure.subplots()
@@ -129,8 +149,16 @@ def posterior() -> str:
     for axes, (title, shares) in zip(figure.subplots(1, 3, sharey=True), views, strict=True):
         below = np.zeros(len(shares))
         for column, name in enumerate(order):
-            axes.bar(range(1, 5), shares[:, column], bottom=below, color=colours[name], label=name,
-                     hatch="//" if name == "novel" else None, edgecolor="white", width=0.75)  # fmt: skip
+            axes.bar(
+                range(1, 5),
+                shares[:, column],
+                bottom=below,
+                color=colours[name],
+                label=name,
+                hatch="//" if name == "novel" else None,
+                edgecolor="white",
+                width=0.75,
+            )
             below += shares[:, column]
         axes.set_title(title)
         axes.set_xticks(range(1, 5))
@@ -149,8 +177,12 @@ def thresholds() -> str:
     left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
     bins = np.linspace(*np.quantile(scores, [0.002, 0.998]), 46)
     left.hist(scores[known], bins, color=KNOWN, alpha=0.85, label="listed digits")
-    left.hist(scores[~known], bins, histtype="step", color=NOVEL, lw=1.8, label="3 and 8, on no list")
-    left.axvline(model.offset_, color=style.TEXT, lw=1.2, ls="--", label="the model's own threshold")
+    left.hist(
+        scores[~known], bins, histtype="step", color=NOVEL, lw=1.8, label="3 and 8, on no list"
+    )
+    left.axvline(
+        model.offset_, color=style.TEXT, lw=1.2, ls="--", label="the model's own threshold"
+    )
     left.set(xlabel="score (high = known)", ylabel="instances")
     left.legend()
     curve = exact_roc(known, scores)
