@@ -51,14 +51,15 @@ def test_a_kernel_that_is_none_is_refused():
         LandmarkMap.from_landmarks(minus, data(3))
 
 
-@pytest.mark.parametrize("choice", ["uniform", "kmeans++"])
+@pytest.mark.parametrize("choice", ["uniform", "kmeans++", "leverage"])
 def test_choices_are_distinct_ordered_and_seeded(choice):
-    X = data(200)
-    rows = choose_landmarks(X, 30, choice=choice, seed=1)
+    X, kernel = data(200), Gaussian(0.3)
+    rows = choose_landmarks(X, 30, choice=choice, seed=1, kernel=kernel)
     assert len(np.unique(rows)) == 30
     assert_array_equal(rows, np.sort(rows))
-    assert_array_equal(rows, choose_landmarks(X, 30, choice=choice, seed=1))
-    assert not np.array_equal(rows, choose_landmarks(X, 30, choice=choice, seed=2))
+    assert_array_equal(rows, choose_landmarks(X, 30, choice=choice, seed=1, kernel=kernel))
+    again = choose_landmarks(X, 30, choice=choice, seed=2, kernel=kernel)
+    assert not np.array_equal(rows, again)
     assert_array_equal(choose_landmarks(X, 200, choice=choice), np.arange(200))
 
 
@@ -66,6 +67,23 @@ def test_rare_kinds_are_met_by_distance():
     X = np.concatenate([0.01 * data(500), 10.0 + 0.01 * data(2)])
     for seed in range(5):
         assert choose_landmarks(X, 5, choice="kmeans++", seed=seed)[-1] >= 500
+
+
+def test_leverage_stands_for_more_of_the_kernel_than_chance():
+    """Of a crowd and a sprinkling around it, what is left out is smaller; it needs a kernel."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([0.05 * rng.standard_normal((2000, 3)), 3 * rng.standard_normal((60, 3))])
+    kernel, left_out = Gaussian(0.5), {}
+    for choice in ("uniform", "leverage"):
+        found = []
+        for seed in range(5):
+            rows = choose_landmarks(X, 30, choice=choice, seed=seed, kernel=kernel)
+            phi = LandmarkMap.from_landmarks(kernel, X[rows])(X)
+            found.append(len(X) - np.square(phi).sum())
+        left_out[choice] = np.mean(found)
+    assert left_out["leverage"] < 0.7 * left_out["uniform"]
+    with pytest.raises(InputError, match="pass kernel="):
+        choose_landmarks(X, 30, choice="leverage")
 
 
 def test_duplicates_leave_enough_landmarks():

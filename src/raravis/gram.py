@@ -165,6 +165,12 @@ class GramRows:
             else:
                 yield part, self.between(chosen, np.arange(part.start, part.stop))
 
+    def add_rows(self, rows: Indices, amounts: NDArray[np.float64], scores: Floats) -> None:
+        """Add ``amounts`` times these rows, which must be in the table, to ``scores`` in place."""
+        from raravis._loops import accumulate_rows
+
+        accumulate_rows(self.table, self.slot_of[rows], amounts, scores)
+
     def times(self, W: Floats) -> Floats:
         """Return K @ W for a matrix with a row per instance, streaming where K is not at hand."""
         if self.complete:

@@ -21,13 +21,13 @@ __all__ = ["LandmarkChoice", "LandmarkMap", "choose_landmarks"]
 Floats = NDArray[np.floating[Any]]
 Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
-LandmarkChoice = Literal["uniform", "kmeans++"]
+LandmarkChoice = Literal["uniform", "kmeans++", "leverage"]
 
 #: Added to the diagonal, times its mean: what rounding of the kernel in each precision hides.
 _JITTER = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-10}
 #: Beyond that, what has no Cholesky factor is no kernel.
 _MOST_JITTER = 1e-3
-#: The k-means++ choice looks at this many instances, or this many times the landmarks if more.
+#: The choices that compare look at this many instances, or this many times the landmarks if more.
 _CANDIDATES, _CANDIDATES_A_LANDMARK = 4096, 4
 
 
@@ -83,12 +83,19 @@ class LandmarkMap:
 
 
 def choose_landmarks(
-    X: Floats, n_landmarks: int, *, choice: LandmarkChoice = "uniform", seed: int = 0
+    X: Floats,
+    n_landmarks: int,
+    *,
+    choice: LandmarkChoice = "uniform",
+    seed: int = 0,
+    kernel: Kernel | None = None,
 ) -> Indices:
     """Return the rows of X that become landmarks, in ascending order; all of them if they are few.
 
     "uniform" draws without replacement. "kmeans++" draws each next one with a probability in
     proportion to the squared distance from those already chosen, so that rare kinds are met.
+    "leverage" draws in proportion to (estimated) ridge leverage scores under ``kernel``: to how
+    little of an instance's features the others can stand for.
 
     Examples
     --------
@@ -107,15 +114,40 @@ def choose_landmarks(
     rng = np.random.default_rng(seed)
     if choice == "uniform":
         return np.sort(rng.choice(len(X), n_landmarks, replace=False))
+    if choice == "leverage":
+        if kernel is None:
+            raise InputError("landmarks chosen by 'leverage' depend on the kernel; pass kernel=.")
+        return np.sort(_hard_to_replace(X, n_landmarks, kernel, rng))
     return np.sort(_spread_out(X, n_landmarks, rng))
 
 
+def _hard_to_replace(
+    X: Floats, n_landmarks: int, kernel: Kernel, rng: np.random.Generator
+) -> Indices:
+    """Draw by leverage, estimated from features of landmarks drawn before."""
+    rows = _candidates(len(X), n_landmarks, rng)
+    pilot = rng.choice(rows, n_landmarks, replace=False)
+    phi = LandmarkMap.from_landmarks(kernel, X[pilot].astype(np.float64))(X[rows])
+    strength, axes = np.linalg.eigh(phi.T @ phi)
+    # Half of the directions count fully, the weaker ones less and less.
+    ridge = max(float(strength[len(strength) // 2]), 1e-12)
+    leverage = (np.square(phi @ axes) / (np.maximum(strength, 0.0) + ridge)).sum(axis=1)
+    # What the first landmarks miss altogether is as hard to replace as can be.
+    missed = np.maximum(kernel.diagonal(X[rows]) - np.square(phi).sum(axis=1), 0.0) / ridge
+    weights = np.minimum(leverage + missed, 1.0) + 1e-12
+    return rng.choice(rows, n_landmarks, replace=False, p=weights / weights.sum())
+
+
+def _candidates(n: int, n_landmarks: int, rng: np.random.Generator) -> Indices:
+    n_candidates = min(n, max(_CANDIDATES, _CANDIDATES_A_LANDMARK * n_landmarks))
+    return rng.choice(n, n_candidates, replace=False)
+
+
 def _spread_out(X: Floats, n_landmarks: int, rng: np.random.Generator) -> Indices:
-    n_candidates = min(len(X), max(_CANDIDATES, _CANDIDATES_A_LANDMARK * n_landmarks))
-    rows = rng.choice(len(X), n_candidates, replace=False)
+    rows = _candidates(len(X), n_landmarks, rng)
     candidates = X[rows].astype(np.float64)
-    chosen = [int(rng.integers(n_candidates))]
-    nearest = np.full(n_candidates, np.inf)
+    chosen = [int(rng.integers(len(rows)))]
+    nearest = np.full(len(rows), np.inf)
     for _ in range(n_landmarks - 1):
         difference = candidates - candidates[chosen[-1]]
         np.minimum(nearest, np.einsum("ij,ij->i", difference, difference), out=nearest)

@@ -11,6 +11,7 @@ from raravis.errors import InputError
 from raravis.gram import GramRows
 from raravis.kernels import DEFAULT_BUDGET, Kernel, Precomputed, product
 from raravis.labels import BagLabels
+from raravis.landmark_rows import LandmarkRows
 from raravis.objectives import MaxHinge
 from raravis.progress import Progress, ProgressCallback
 from raravis.solvers import Descent, solve_alternating, solve_cccp
@@ -79,6 +80,15 @@ class ScoreFunctions:
         support = X[kept] if not isinstance(kernel, Precomputed) else X[:0]
         return cls(kernel, support, kept, weights[kept], tuple(descents))
 
+    @classmethod
+    def from_landmarks(
+        cls, rows: LandmarkRows, X: Floats, descents: list[Descent]
+    ) -> "ScoreFunctions":
+        """Move the weights of all instances to the landmarks: the same functions, fewer terms."""
+        weights = rows.on_landmarks(np.column_stack([d.weights for d in descents]))
+        chosen = rows.landmarks
+        return cls(rows.kernel, X[chosen], chosen, weights, tuple(descents))
+
     def __call__(
         self, X: Floats, *, budget: int = DEFAULT_BUDGET, n_jobs: int | None = None
     ) -> NDArray[np.float64]:
@@ -99,13 +109,14 @@ def learn_score_functions(
     *,
     lam: float,
     settings: SolverSettings | None = None,
-    rows: GramRows | None = None,
+    rows: GramRows | LandmarkRows | None = None,
     memory_budget: int = DEFAULT_BUDGET,
     progress: ProgressCallback | None = None,
 ) -> ScoreFunctions:
     """Minimise the bag hinge objective of every class of ``labels``.
 
-    ``bags`` hold features already scaled. ``rows`` may carry a Gram matrix computed before.
+    ``bags`` hold features already scaled. ``rows`` may carry a Gram matrix computed before, or
+    stand for that of landmark features: then the functions are sums over landmarks.
 
     Examples
     --------
@@ -128,6 +139,9 @@ def learn_score_functions(
         if progress is not None:
             progress(Progress("classes", done, objective.n_classes))
 
+    if isinstance(rows, LandmarkRows):
+        descents = _descend(objective, rows, settings, on_class)
+        return ScoreFunctions.from_landmarks(rows, bags.instances, descents)
     if settings.solver == "alternating":
         descents = _alternate(objective, rows, settings, on_class)
     else:
@@ -150,7 +164,7 @@ def _alternate(
 
 
 def _descend(
-    objective: MaxHinge, rows: GramRows, settings: SolverSettings, on_class: Any
+    objective: MaxHinge, rows: GramRows | LandmarkRows, settings: SolverSettings, on_class: Any
 ) -> list[Descent]:
     """Descend from each start, and keep the lowest end of every class."""
     best: list[Descent] = []
@@ -172,7 +186,7 @@ def _descend(
 
 
 def _start_scores(
-    objective: MaxHinge, rows: GramRows, settings: SolverSettings, restart: int
+    objective: MaxHinge, rows: GramRows | LandmarkRows, settings: SolverSettings, restart: int
 ) -> Floats:
     if isinstance(settings.start, str):
         if settings.start == "contrast":

@@ -14,7 +14,7 @@ from raravis._provenance import bag_hashes, restore_provenance, stored_arrays, s
 from raravis._state import State, decode_params, encode_labels, encode_params
 from raravis._threads import one_blas_thread
 from raravis.bags import Bags, as_bags
-from raravis.errors import InputError
+from raravis.errors import InputError, RaravisWarning
 from raravis.estimators._door import (
     learn_scaling,
     learnable,
@@ -32,6 +32,8 @@ from raravis.kernels import (
     median_gamma,
 )
 from raravis.labels import BagLabels, as_labels
+from raravis.landmark_rows import LandmarkRows
+from raravis.landmarks import LandmarkChoice
 from raravis.progress import ProgressCallback
 from raravis.scaling import Scaling, ScalingName
 from raravis.score_functions import (
@@ -54,6 +56,10 @@ _LAM_TIMES_CLASSES = 0.024
 #: The grid that a search covers, around the rule.
 _GAMMA_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _LAM_FACTORS = (3.0, 1.0, 0.3, 0.1, 0.03)
+
+
+#: Instances up to which "auto" takes the full kernel, and landmarks above.
+_MOST_FULL, _LANDMARKS = 20_000, 1_000
 
 
 class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
@@ -90,6 +96,12 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         Relative duality gap of each inner solution, and relative decrease that ends the rounds.
     degree, coef0 : int, float
         Of the polynomial kernel.
+    n_landmarks : int, None or "auto"
+        Instances that score functions are sums over, drawn from the training instances; None is
+        all of them, the full kernel. "auto" is the full kernel up to 20,000 training instances and
+        1,000 landmarks above, with a warning that says so.
+    landmarks : {"uniform", "kmeans++", "leverage"}
+        How landmarks are chosen.
     memory_budget : int
         Bytes that cached rows of the Gram matrix may take.
     n_jobs : int or None
@@ -105,6 +117,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
     selection_ : every setting tried, or None.
     objective_ : float, the paper's objective summed over classes.
     n_iter_, converged_ : rounds and convergence of every class.
+    n_landmarks_ : number of landmarks, or None for the full kernel.
     n_support_ : number of training instances that the model keeps.
     training_bags_ : hash of every training bag's content, so that calibration can refuse them.
 
@@ -134,6 +147,8 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-3,
         degree: int = 3,
         coef0: float = 1.0,
+        n_landmarks: int | Literal["auto"] | None = "auto",
+        landmarks: LandmarkChoice = "uniform",
         memory_budget: int = DEFAULT_BUDGET,
         n_jobs: int | None = None,
         random_state: int | None = 0,
@@ -150,6 +165,8 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.degree = degree
         self.coef0 = coef0
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -173,6 +190,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         scaling = learn_scaling(bags, self.scaling, self.kernel)
         scaled = bags.with_instances(scaling.apply(bags.instances))
         settings = self._solver_settings()
+        self.n_landmarks_ = self._landmark_number(bags.n_instances)
         with one_blas_thread():
             gamma, lam, selection = self._choose(scaled, labels, settings, progress)
             learned = learn_score_functions(
@@ -181,6 +199,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
                 self._kernel(gamma),
                 lam=lam,
                 settings=settings,
+                rows=self._landmark_rows(scaled, gamma, settings),
                 memory_budget=self.memory_budget,
                 progress=progress,
             )
@@ -255,6 +274,42 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         )
         return selection.best.gamma, selection.best.lam, selection
 
+    def _landmark_number(self, n_instances: int) -> int | None:
+        if self.n_landmarks is None:
+            return None
+        fits = self.kernel != "precomputed" and self.solver == "cccp"
+        if isinstance(self.n_landmarks, str):
+            if not fits or n_instances <= _MOST_FULL:
+                return None
+            warnings.warn(
+                f"{n_instances:,} training instances are many for the full kernel, so score "
+                f"functions are sums over {_LANDMARKS} landmarks; pass n_landmarks to choose their "
+                "number, or n_landmarks=None for the full kernel.",
+                RaravisWarning,
+                stacklevel=3,
+            )
+            return _LANDMARKS
+        if not fits:
+            raise InputError(
+                f"n_landmarks is {self.n_landmarks} with kernel={self.kernel!r} and "
+                f"solver={self.solver!r}; landmarks need a kernel of features and solver='cccp'."
+            )
+        return min(int(self.n_landmarks), n_instances)
+
+    def _landmark_rows(
+        self, scaled: Bags, gamma: float, settings: SolverSettings
+    ) -> LandmarkRows | None:
+        if self.n_landmarks_ is None:
+            return None
+        return LandmarkRows.of(
+            self._kernel(gamma),
+            settings.working(scaled.instances),
+            self.n_landmarks_,
+            choice=self.landmarks,
+            seed=settings.seed,
+            n_jobs=settings.n_jobs,
+        )
+
     def _candidate_gammas(self, scaled: Bags) -> tuple[float, ...]:
         if not isinstance(self.gamma, str):
             return (float(self.gamma),)
@@ -281,6 +336,8 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         require_count("n_restarts", self.n_restarts)
         require_count("degree", self.degree)
         require_count("memory_budget", self.memory_budget)
+        if self.n_landmarks is not None and self.n_landmarks != "auto":
+            require_count("n_landmarks", self.n_landmarks)
         if self.max_rounds is not None:
             require_count("max_rounds", self.max_rounds)
         if self.tuning not in ("rule", "training_error", "cross_validation"):
@@ -309,6 +366,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
                 "gamma": self.gamma_,
                 "lam": self.lam_,
                 "objective": self.objective_,
+                "n_landmarks": self.n_landmarks_,
                 **stored_values(self),
             },
             arrays={
@@ -332,6 +390,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         model.gamma_, model.lam_ = float(state.value("gamma")), float(state.value("lam"))
         model.objective_ = float(state.value("objective"))
         model.selection_ = None
+        model.n_landmarks_ = state.fitted.get("n_landmarks")
         model.n_features_in_ = n_features
         model.scaling_ = Scaling(
             state.array("shift", kinds="f", shape=(n_features,)),

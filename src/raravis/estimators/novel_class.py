@@ -76,7 +76,7 @@ class NovelClassClassifier(ClassProbabilityMixin, BaseEstimator):  # type: ignor
         Regularisation of the kernel model.
     n_landmarks : int or None
         Landmarks that the kernel model is made of; None is every instance, the full kernel.
-    landmarks : {"uniform", "kmeans++"}
+    landmarks : {"uniform", "kmeans++", "leverage"}
         How landmarks are chosen among the instances.
     n_trees : int
         Trees of the forest.
@@ -199,6 +199,23 @@ class NovelClassClassifier(ClassProbabilityMixin, BaseEstimator):  # type: ignor
         self.training_bags_ = bag_hashes(bags)
         self._keep(learned, labels.classes)
         self._report()
+        return self
+
+    def adopt(
+        self,
+        learned: ClassModel,
+        *,
+        classes: tuple[Any, ...],
+        scaling: Scaling,
+        gamma: float,
+        training_bags: NDArray[np.uint64],
+    ) -> Self:
+        """Become the fitted model of what was learned elsewhere, as ``raravis.scale`` does."""
+        self.n_features_in_ = len(scaling.shift)
+        self.gamma_ = gamma
+        self.scaling_ = scaling
+        self.training_bags_ = training_bags
+        self._keep(learned, classes)
         return self
 
     def _keep(self, learned: ClassModel, classes: tuple[Any, ...]) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from raravis._threads import map_in_threads, one_blas_thread
 from raravis.gram import GramRows
+from raravis.landmark_rows import LandmarkRows
 from raravis.objectives import MaxHinge
 from raravis.solvers.descent import Descent, Reason
 
@@ -38,7 +39,7 @@ _MAX_ASCENTS = 60
 
 def solve_cccp(
     objective: MaxHinge,
-    rows: GramRows,
+    rows: GramRows | LandmarkRows,
     start_scores: Floats,
     *,
     tol: float = 1e-3,
@@ -75,7 +76,7 @@ def _exhaust(run: ClassRun) -> Descent:
 
 def _in_step(
     runs: list[ClassRun],
-    rows: GramRows,
+    rows: GramRows | LandmarkRows,
     n_jobs: int | None,
     on_class: Callable[[int], None] | None,
 ) -> list[Descent]:
@@ -131,7 +132,7 @@ class _WorkingSet:
     An instance that leaves is only marked as resting, so that its return costs nothing.
     """
 
-    def __init__(self, rows: GramRows, bag_of: Indices, sign_of: Doubles) -> None:
+    def __init__(self, rows: GramRows | LandmarkRows, bag_of: Indices, sign_of: Doubles) -> None:
         self.rows = rows
         self.bag_of = bag_of
         self.sign_of = sign_of
@@ -207,7 +208,7 @@ class _ClassDescent:
 
     objective: MaxHinge
     c: int
-    rows: GramRows
+    rows: GramRows | LandmarkRows
     tol: float
     max_rounds: int
 
@@ -308,15 +309,13 @@ class _ClassDescent:
 
     def _rescore(self) -> Generator[Indices, None, None]:
         """Bring f at all instances up to date by the rows whose weight has changed."""
-        from raravis._loops import accumulate_rows
-
         weights = self.working.weights()
         changed = np.flatnonzero(weights != self.weights)
         for start in range(0, len(changed), max(1, self.rows.capacity)):
             part = changed[start : start + self.rows.capacity]
             yield part
             amounts = weights[part] - self.weights[part]
-            accumulate_rows(self.rows.table, self.rows.slot_of[part], amounts, self.scores)
+            self.rows.add_rows(part, amounts, self.scores)
         self.weights = weights
 
     def _squared_norm(self) -> float:

@@ -67,7 +67,7 @@ class KernelLogistic:
         Regularisation.
     n_landmarks : int or None
         Landmarks the features are made of; None: every instance (the full kernel).
-    landmarks : {"uniform", "kmeans++"}
+    landmarks : {"uniform", "kmeans++", "leverage"}
         How they are chosen.
     max_steps : int
         Most L-BFGS steps a round of EM.
@@ -87,7 +87,9 @@ class KernelLogistic:
     ) -> "LogisticFitter":
         """Choose landmarks among the rows of X, and compute the features of all of them."""
         del groups
-        rows = choose_landmarks(X, self.n_landmarks or len(X), choice=self.landmarks, seed=seed)
+        rows = choose_landmarks(
+            X, self.n_landmarks or len(X), choice=self.landmarks, seed=seed, kernel=self.kernel
+        )
         X = X.astype(self.dtype, copy=False)
         features = LandmarkMap.from_landmarks(self.kernel, np.ascontiguousarray(X[rows]))
         return LogisticFitter(features, features(X, n_jobs=n_jobs), self.lam, self.max_steps)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raravis.gram import GramRows
+from raravis.landmark_rows import LandmarkRows
 from raravis.objectives import MaxHinge
 
 __all__ = ["contrast_scores", "random_scores"]
@@ -19,7 +20,7 @@ _MAX_CONTRAST = 4096
 _MIN_PER_CLASS = 16
 
 
-def contrast_scores(objective: MaxHinge, rows: GramRows, *, seed: int = 0) -> Floats:
+def contrast_scores(objective: MaxHinge, rows: GramRows | LandmarkRows, *, seed: int = 0) -> Floats:
     """Return how much better an instance is matched in a class's bags than in other bags.
 
     The match of an instance in a bag is its largest kernel value there. The score is the mean
@@ -81,7 +82,7 @@ def _instances_of(objective: MaxHinge, bags: Indices) -> tuple[Indices, Indices]
     return first + np.arange(sizes.sum()), starts
 
 
-def random_scores(objective: MaxHinge, rows: GramRows, *, seed: int = 0) -> Floats:
+def random_scores(objective: MaxHinge, rows: GramRows | LandmarkRows, *, seed: int = 0) -> Floats:
     """Return the scores of random weights of unit norm, as the paper starts."""
     weights = np.empty((rows.n, objective.n_classes))
     for c in range(objective.n_classes):
