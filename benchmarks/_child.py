@@ -152,6 +152,16 @@ def _process(paths: list[str], warm_up: str) -> dict[str, float]:
     }
 
 
+def _scale(job: str, **options: Any) -> dict[str, float]:
+    """Run a job of the scale benchmark."""
+    import _scale_jobs
+
+    if job in ("fit", "peer", "ours"):
+        options["status"] = (_reset_peak, _peak)
+    found: dict[str, float] = getattr(_scale_jobs, job)(**options)
+    return found
+
+
 def _import() -> dict[str, float]:
     start = time.perf_counter()
     import raravis  # noqa: F401
@@ -166,6 +176,7 @@ JOBS: dict[str, Callable[..., dict[str, float]]] = {
     "first_fit": _first_fit,
     "process": _process,
     "import": _import,
+    "scale": _scale,
 }
 
 

@@ -1,0 +1,83 @@
+"""Two workers against one on this machine, and fits during which a worker is killed."""
+
+import os
+import random
+import signal
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from _timing import Figure, run_child, single, spread
+from raravis import NovelClassClassifier
+
+N, N_KILLED = 100_000, 20_000
+
+
+def dask_figures(folder: str, quick: bool) -> list[Figure]:
+    """Speed-up of two workers, and whether results are equal, twenty kills included."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        return [single("dask is not installed: not measured", 0.0, unit="")]
+    for n in (N, N_KILLED):
+        run_child("scale", threads=2, job="make", folder=folder, n=n)
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    models = {}
+    for n_workers in (1, 2):
+        with _cluster(LocalCluster, n_workers) as cluster, Client(cluster) as client:
+            for _ in range(1 if quick else 3):
+                models[n_workers], took = _timed(f"{folder}/mixture-{N}", client)
+                seconds[n_workers].append(took)
+    alone, _ = _timed(f"{folder}/mixture-{N}", None)
+    equal = sum(_same(alone, models[n]) for n in (1, 2))
+    n_runs = 3 if quick else 20
+    small, took = _timed(f"{folder}/mixture-{N_KILLED}", None)
+    with _cluster(LocalCluster, 2) as cluster, Client(cluster) as client:
+        same = [_killed(client, f"{folder}/mixture-{N_KILLED}", small) for _ in range(n_runs)]
+    return [
+        spread(
+            "time with one worker / with two",
+            np.array(seconds[1]) / np.array(seconds[2]),
+            note=f"{N:,} instances: {min(seconds[1]):.1f} and {min(seconds[2]):.1f} s",
+        ),
+        single("fits equal to those of one process, to the bit", equal, unit="of 2"),
+        single(
+            "fits with a worker killed that end equal",
+            sum(same),
+            unit=f"of {n_runs}",
+            target=n_runs,
+            at_most=False,
+            note=f"one process takes {took:.1f} s",
+        ),
+    ]
+
+
+def _cluster(kind: Any, n_workers: int) -> Any:
+    return kind(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None)
+
+
+def _timed(path: str, client: Any) -> tuple[NovelClassClassifier, float]:
+    from raravis.scale import fit_parquet
+
+    start = time.perf_counter()
+    model = fit_parquet(NovelClassClassifier(n_landmarks=300), path, client=client)
+    return model, time.perf_counter() - start
+
+
+def _same(a: NovelClassClassifier, b: NovelClassClassifier) -> bool:
+    ours, theirs = a.model_.instances.coefficients, b.model_.instances.coefficients
+    return bool(np.array_equal(ours, theirs))
+
+
+def _killed(client: Any, path: str, expected: NovelClassClassifier) -> bool:
+    """Fit while one worker is killed at a random moment, and compare."""
+    client.wait_for_workers(2)
+    pids = list(client.run(os.getpid).values())
+    delay = random.uniform(0.1, 4.0)  # noqa: S311
+    timer = threading.Timer(delay, os.kill, (random.choice(pids), signal.SIGKILL))  # noqa: S311
+    timer.start()
+    found, _ = _timed(path, client)
+    timer.cancel()
+    return _same(found, expected)
