@@ -23,7 +23,7 @@ def gpu_figures(folder: str, quick: bool) -> list[Figure]:
     run_child("scale", threads=2, job="make", folder=folder, n=N)
     bandwidth = _bandwidth(torch)
     features, products = _steps(torch)
-    fit, closest = _fit(torch, f"{folder}/mixture-{N}")
+    fit, closest = _fit(f"{folder}/mixture-{N}")
     K_bytes = 4.0 * N * N_LANDMARKS
     return [
         single("copy bandwidth", bandwidth / 1e12, unit="TB/s"),
@@ -86,7 +86,7 @@ def _steps(torch: Any) -> tuple[float, float]:
     return features, products
 
 
-def _fit(torch: Any, path: str) -> tuple[float, float]:
+def _fit(path: str) -> tuple[float, float]:
     """Return the seconds of the steps over all bags with data on the device, and the difference."""
     from raravis import NovelClassClassifier
     from raravis.scale import BagParts, fit_parquet

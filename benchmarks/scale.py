@@ -1,6 +1,6 @@
 """A million instances: time, memory, growth; landmarks; scoring; peers; workers; a GPU.
 
-``--only fit`` (or landmarks, scoring, peers, dask, gpu) runs one section; ``--folder`` keeps the data sets.
+``--only fit`` (landmarks, scoring, peers, dask, gpu) runs one section, ``--folder`` keeps the data.
 """
 
 import argparse
