@@ -390,7 +390,8 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         model.gamma_, model.lam_ = float(state.value("gamma")), float(state.value("lam"))
         model.objective_ = float(state.value("objective"))
         model.selection_ = None
-        model.n_landmarks_ = state.fitted.get("n_landmarks")
+        drawn = state.fitted.get("n_landmarks")
+        model.n_landmarks_ = None if drawn is None else int(state.value("n_landmarks"))
         model.n_features_in_ = n_features
         model.scaling_ = Scaling(
             state.array("shift", kinds="f", shape=(n_features,)),

@@ -91,7 +91,7 @@ class Checkpoint:
             "gamma": plan.gamma,
             "lists": [None if item is None else encode_labels(item) for item in lists],
         }
-        arrays = {
+        arrays: Arrays = {
             "sample": plan.sample.instances,
             "offsets": plan.sample.offsets,
             "shift": plan.scaling.shift,
