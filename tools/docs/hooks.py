@@ -69,11 +69,8 @@ def _example_page(path: Path) -> str:
     source = path.read_text(encoding="utf-8")
     tree = ast.parse(source)
     body = source.splitlines()[tree.body[0].end_lineno :]
-    return "\n".join(
-        [f"# {_title(path)}", "", *_docstring(path).splitlines()[2:], "", "```python"]
-        + "\n".join(body).strip().splitlines()
-        + ["```", ""]
-    )
+    head = [f"# {_title(path)}", "", *_docstring(path).splitlines()[2:], ""]
+    return "\n".join([*head, "```python", "\n".join(body).strip(), "```", ""])
 
 
 def on_config(config: Any) -> Any:
