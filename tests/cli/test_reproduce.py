@@ -4,8 +4,10 @@ import csv
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -154,6 +156,12 @@ def test_without_options_the_tables_take_their_own(calls: Calls, tmp_path: Path)
     assert (call["repeats"], call["models"], call["options"]) == (None, None, {})
 
 
+def test_figures_of_other_code_are_taken_only_on_request(calls: Calls, tmp_path: Path) -> None:
+    reproduce("mnist", folder=tmp_path)
+    reproduce("mnist", "--accept-older", folder=tmp_path)
+    assert [call["accept_older"] for call in calls] == [False, True]
+
+
 def test_no_resume_sets_aside_what_was_finished(calls: Calls, tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text("old")
     reproduce("mnist", folder=tmp_path)
@@ -281,6 +289,42 @@ def test_birds_quick_end_to_end_and_again_from_the_journal(
     again = json.loads(reproduce(*arguments, folder=tmp_path).stdout)
     assert again["cells"] == first["cells"]
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.data
+@pytest.mark.skipif(os.name == "nt", reason="needs process groups")
+def test_ctrl_c_amid_workers_stops_them_and_the_next_run_computes_only_the_rest(
+    real_data: Path, tmp_path: Path
+) -> None:
+    code = "import sys; from raravis.cli.main import main; sys.exit(main())"
+    asked = ["hja", "--model=knn", "--train-fraction=0.2", "--repeats=20", "--jobs=2", "--quiet"]
+    where = [f"--data-home={real_data}", f"--out={tmp_path}"]
+    command = [sys.executable, "-c", code, "reproduce", *asked, *where]
+    journal = tmp_path / "journal.jsonl"
+
+    def keys() -> list[str]:
+        lines = journal.read_text().splitlines() if journal.exists() else []
+        return [json.loads(line)["key"] for line in lines]
+
+    # As a terminal does it, the signal goes to every process of the group.
+    with subprocess.Popen(  # noqa: S603
+        command, start_new_session=True, stderr=subprocess.PIPE, text=True
+    ) as running:
+        end = time.monotonic() + 120
+        while len(keys()) < 4 and running.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        os.killpg(running.pid, signal.SIGINT)
+        _, told = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert told.startswith("interrupted: 0 of 1 tables complete. What is finished is kept in")
+    kept = keys()
+    assert 4 <= len(kept) < 200
+    time.sleep(0.5)
+    assert keys() == kept  # no worker goes on behind our back
+    done = subprocess.run(command, check=False, timeout=120, capture_output=True)  # noqa: S603
+    assert done.returncode == 0
+    assert keys()[: len(kept)] == kept
+    assert len(set(keys())) == len(keys()) == 200
 
 
 def test_the_verb_loads_no_engine_before_it_is_needed() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raravis.bags import Bags
-from raravis.experiments import grid
+from raravis.experiments import grid, journal
 from raravis.experiments.grid import Arm, GridResult, RunOptions, run_grid
 from raravis.experiments.journal import Journal, Record
 from raravis.experiments.models import ModelSpec
@@ -85,6 +85,18 @@ def test_a_rerun_takes_what_the_journal_holds(
     more = aucs(run_grid([arm(2)], options), arm(2))
     assert ran == [1] * len(SETS)
     assert all(more[key][0] == found[0] for key, found in first.items())
+
+
+def test_figures_of_other_code_are_counted_where_they_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal"
+    with monkeypatch.context() as earlier:
+        earlier.setattr(journal, "code_digest", lambda: "earlier")
+        run_grid([arm(1)], RunOptions(journal=Journal.open(path)))
+    found = run_grid([arm(2)], RunOptions(journal=Journal.open(path, accept_older=True)))
+    assert found.n_older == 2 * len(SETS)
+    assert run_grid([arm(2)], RunOptions(journal=Journal.open(path))).n_older == 0
 
 
 def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(

@@ -211,7 +211,10 @@ def _run(tasks: Sequence[_Task], options: RunOptions) -> Iterator[tuple[_Task, d
         for i, found in results:
             yield tasks[i], found
     finally:
-        results.close()
+        with warnings.catch_warnings():
+            # What is cancelled is what was asked for; the caller says so in its own words.
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 def _load(protocols: Mapping[str, BagProtocol], data_home: Any) -> dict[str, Source]:

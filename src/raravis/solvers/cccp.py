@@ -147,6 +147,12 @@ class _WorkingSet:
         """+1 for instances of positive bags, -1 for those of negative ones."""
         return self.sign_of[self.instances]
 
+    def takes_part(self, instances: Indices) -> NDArray[np.bool_]:
+        """Say of each instance whether it is in the set and not resting."""
+        slots = self.slot_of[instances]
+        part: NDArray[np.bool_] = (slots >= 0) & np.append(self.live, False)[slots]
+        return part
+
     def admit(self, instances: Indices) -> None:
         """Have these instances take part; the new ones enter with no weight."""
         slots = self.slot_of[instances]
@@ -265,7 +271,9 @@ class _ClassDescent:
         positive = working.sign > 0
         handed = np.zeros(len(self.objective.starts))
         np.add.at(handed, self.bag_of[working.instances[positive]], working.alpha[positive])
-        working.rest(np.where(positive, ~np.isin(working.instances, chosen), working.alpha == 0))
+        is_chosen = np.zeros(self.rows.n, dtype=bool)
+        is_chosen[chosen] = True
+        working.rest(np.where(positive, ~is_chosen[working.instances], working.alpha == 0))
         working.admit(chosen)
         working.alpha[working.slot_of[chosen]] = handed[self.positive]
         working.admit(witnesses[self.negative])
@@ -331,7 +339,8 @@ class _ClassDescent:
         worst = self.objective.witnesses(self.scores)[self.negative]
         losses = np.maximum(0.0, 1.0 + self.scores[worst])
         violated = losses > slack[self.negative] * (1.0 + 1e-12) + 1e-12
-        offenders = np.setdiff1d(worst[violated], taking_part)
+        offenders = worst[violated]
+        offenders = offenders[~working.takes_part(offenders)]
         slack[self.negative] = losses
         squared = self._squared_norm()
         primal = 0.5 * squared + self.objective.box * float(slack.sum())
