@@ -297,7 +297,7 @@ def test_ctrl_c_amid_workers_stops_them_and_the_next_run_computes_only_the_rest(
     real_data: Path, tmp_path: Path
 ) -> None:
     code = "import sys; from raravis.cli.main import main; sys.exit(main())"
-    asked = ["hja", "--model=knn", "--train-fraction=0.2", "--repeats=20", "--jobs=2", "--quiet"]
+    asked = ["hja", "--model=mahalanobis", "--repeats=6", "--jobs=2", "--quiet"]
     where = [f"--data-home={real_data}", f"--out={tmp_path}"]
     command = [sys.executable, "-c", code, "reproduce", *asked, *where]
     journal = tmp_path / "journal.jsonl"
@@ -314,17 +314,17 @@ def test_ctrl_c_amid_workers_stops_them_and_the_next_run_computes_only_the_rest(
         while len(keys()) < 4 and running.poll() is None and time.monotonic() < end:
             time.sleep(0.01)
         os.killpg(running.pid, signal.SIGINT)
-        _, told = running.communicate(timeout=60)
+        _, told = running.communicate(timeout=240)
     assert running.returncode == 130
     assert told.startswith("interrupted: 0 of 1 tables complete. What is finished is kept in")
     kept = keys()
-    assert 4 <= len(kept) < 200
+    assert 4 <= len(kept) < 60
     time.sleep(0.5)
     assert keys() == kept  # no worker goes on behind our back
-    done = subprocess.run(command, check=False, timeout=120, capture_output=True)  # noqa: S603
+    done = subprocess.run(command, check=False, timeout=240, capture_output=True)  # noqa: S603
     assert done.returncode == 0
     assert keys()[: len(kept)] == kept
-    assert len(set(keys())) == len(keys()) == 200
+    assert len(set(keys())) == len(keys()) == 60
 
 
 def test_the_verb_loads_no_engine_before_it_is_needed() -> None:
