@@ -34,7 +34,7 @@ def contrast_scores(objective: MaxHinge, rows: GramRows | LandmarkRows, *, seed:
     chosen = _chosen_bags(objective, seed)
     members, starts = _instances_of(objective, chosen)
     bounds = np.append(starts, len(members))
-    status = objective.status[chosen]
+    status = _comparable(objective.status[chosen], objective.sizes[chosen])
     indicators = np.hstack([status > 0, status < 0]).astype(np.float64)
     counts = indicators.sum(axis=0)
     own = np.full(len(objective.starts), -1)
@@ -45,6 +45,18 @@ def contrast_scores(objective: MaxHinge, rows: GramRows | LandmarkRows, *, seed:
         match = group_maxima(K, bounds).T
         scores[part] = _mean_difference(match, indicators, counts, own[part])
     return scores
+
+
+def _comparable(status: NDArray[np.int8], sizes: Indices) -> NDArray[np.int8]:
+    """Leave bags of one out of account where larger bags tell a class from the others.
+
+    Any instance finds a better match among ten than in one. So where many bags of one are added
+    on one side only, as decided instances are, everything common looks like the other side.
+    """
+    larger = status[sizes > 1]
+    told = (larger > 0).any(axis=0) & (larger < 0).any(axis=0)
+    compared: NDArray[np.int8] = np.where((sizes == 1)[:, None] & told, 0, status)
+    return compared
 
 
 def _mean_difference(match: Floats, indicators: Floats, counts: Floats, own: Indices) -> Floats:
