@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-import numpy as np
-
 from raravis.bags import Bags
 from raravis.errors import InputError
 from raravis.formats import CallTable
-from raravis.labels import ABSENT, PRESENT, BagLabels
+from raravis.labels import BagLabels
 from raravis.progress import Progress, ProgressCallback
 from raravis.review.decisions import DecisionLog
 from raravis.review.desk import Desk
@@ -22,6 +20,7 @@ from raravis.review.queues import control_sample, control_size
 from raravis.review.retraining import Retrainer
 from raravis.review.verdicts import Verdicts
 from raravis.study import Study, StudyResults, steps
+from raravis.study.decided import FEWEST, Decided, add_decided
 
 __all__ = [
     "FEWEST",
@@ -31,11 +30,6 @@ __all__ = [
     "study_retrainer",
     "with_decisions",
 ]
-
-
-#: A class that reviewers named is learned once so many of its calls are decided. Until then they
-#: teach that they are of no listed class: a class of one or two examples claims too much.
-FEWEST = 5
 
 
 class Model(Protocol):
@@ -49,7 +43,8 @@ def decided_calls(verdicts: Verdicts, index: CallIndex) -> dict[int, str | None]
     """Return by position what calls are: a class, or None for a sound of no known class.
 
     Left out are calls that are uncertain or that reviewers differ on, those that are not found
-    again, and the random control sample. A new class with fewer than `FEWEST` calls is none yet.
+    again, and the random control sample. A new class with fewer than `FEWEST` calls is none yet:
+    its calls teach that they are of no listed class, for a class of few examples claims too much.
     """
     size = control_size(len(index.keys))
     control = {int(p) for p in control_sample(index.keys, size=size)}
@@ -79,7 +74,7 @@ def with_decisions(
 
     Of it everything is known: its class is present, all others are absent. A class that is listed
     nowhere is unknown in the bags that were there, for their lists were made before it had a name,
-    but for those that a call of it was found in.
+    but for those that a call of it was found in and those in which nothing resembles it.
 
     Parameters
     ----------
@@ -101,18 +96,11 @@ def with_decisions(
     outside = [p for p in decided if not 0 <= p < bags.n_instances]
     if outside:
         raise InputError(f"there is no instance {outside[0]}; there are {bags.n_instances}.")
-    named = dict.fromkeys(name for name in decided.values() if name is not None)
-    fresh = [name for name in named if name not in labels.classes]
-    wide = labels.with_classes((*labels.classes, *fresh), missing="unknown")
-    status = np.vstack([wide.status, np.full((len(decided), wide.n_classes), ABSENT, np.int8)])
-    column = {name: k for k, name in enumerate(wide.classes)}
-    for row, (position, name) in enumerate(decided.items(), start=bags.n_bags):
-        if name is not None:
-            status[[row, bags.bag_index[position]], column[name]] = PRESENT
-    keys = [*bags.keys, *(("decided", position) for position in decided)]
-    single = [bags.instances[position][None] for position in decided]
-    together = Bags.from_list([*bags, *single], keys, bags.n_features)
-    return together, BagLabels.from_status(status, wide.classes, keys)
+    found = [
+        Decided(bags.instances[p], name, ("decided", p), int(bags.bag_index[p]))
+        for p, name in decided.items()
+    ]
+    return add_decided(bags, labels, found)
 
 
 # ---------------------------------------------------------------------- learn, from the page
