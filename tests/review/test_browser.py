@@ -171,6 +171,13 @@ def test_a_whole_group_at_once_but_for_what_is_left_out(browser: Any, served: Se
         page.press("g")
         page.tab.wait_for_selector(".member")
         assert page.tab.locator(".member[aria-pressed=true]").count() == len(members)
+        # What the model says of the first of them is not said of all.
+        assert page.text("#recording") == "group 1"
+        assert not page.tab.is_visible(".novelty")
+        page.tab.keyboard.press("Enter")  # selects or not, and accepts nothing
+        assert page.tab.locator(".member[aria-pressed=true]").count() == len(members) - 1
+        page.tab.keyboard.press("Enter")
+        assert len(served.log) == 0
         page.tab.locator(".member").nth(1).click()
         page.press("n")
         page.tab.keyboard.type("buzzer")
@@ -355,6 +362,12 @@ def test_the_end_of_a_queue_is_told_and_skipped_calls_are_offered_again(
     browser: Any, tmp_path: Path
 ) -> None:
     with Served(many_items(3), tmp_path / "d.sqlite") as served, opened(browser, served) as page:
+        page.tab.select_option("#queue", "conflicts")
+        page.tab.wait_for_selector("#end:not([hidden])")
+        assert page.text("#end").startswith("There is nothing in this queue")
+        assert not page.tab.is_visible("#recording")
+        page.tab.select_option("#queue", "novel")
+        page.tab.wait_for_selector("html[data-call]")
         first = page.call
         page.press("ArrowRight")
         page.press("x")
@@ -437,40 +450,75 @@ def axe_script() -> str:
     return found.read_text(encoding="utf-8")
 
 
+def violations(tab: Any) -> list[str]:
+    """Return what axe finds against the accessibility of a page as it stands, contrast included."""
+    found = tab.evaluate(
+        "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
+    )
+    return [
+        f"{v['id']}: {json.dumps([n['html'] for n in v['nodes']][:3])}" for v in found["violations"]
+    ]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_bars_the_way(browser: Any, served: Served, scheme: str) -> None:
     axe = axe_script()
     served.decide("t1", [1, 2], "new", **{"class": "buzzer", "note": "a note"})
+    served.decide("t2", [1], "not_target", reviewer="Bo")
     context = browser.new_context(
         viewport={"width": 1280, "height": 800}, color_scheme=scheme, bypass_csp=True
     )
     page = Page(context, served.url)
     page.tab.wait_for_selector("#examples .tile")
     page.tab.evaluate(axe)
-
-    def violations() -> list[str]:
-        found = page.tab.evaluate(
-            "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
-        )
-        return [
-            f"{v['id']}: {json.dumps([n['html'] for n in v['nodes']][:3])}"
-            for v in found["violations"]
-        ]
-
-    assert violations() == []
-    page.press("?")
-    assert violations() == []
+    assert violations(page.tab) == []
+    for key in ("?", "/"):
+        page.press(key)
+        if key == "/":
+            page.tab.keyboard.type("t")
+        assert violations(page.tab) == []
+        page.press("Escape")
+    page.tab.click("#more")
+    assert violations(page.tab) == []
     page.press("Escape")
-    page.press("/")
-    page.tab.keyboard.type("t")
-    assert violations() == []
-    page.press("Escape")
+    page.tab.select_option("#queue", "conflicts")
+    page.shows(1)
+    assert violations(page.tab) == []
+    page.press("ArrowRight")
+    page.tab.wait_for_selector("#end:not([hidden])")
+    assert violations(page.tab) == []
+    page.tab.set_viewport_size({"width": 820, "height": 1180})
     page.tab.select_option("#queue", "groups")
     page.tab.wait_for_selector("#whole:not([hidden])")
     page.press("g")
     page.tab.wait_for_selector(".member")
-    assert violations() == []
+    assert violations(page.tab) == []
     context.close()
+
+
+def test_instances_without_sound_are_seen_by_their_features(browser: Any, tmp_path: Path) -> None:
+    with (
+        Served(many_items(200), tmp_path / "d.sqlite") as served,
+        opened(browser, served, bypass_csp=True) as page,
+    ):
+        page.tab.wait_for_selector("#examples .tile")
+        n = served.desk.stage.items.features().shape[1]
+        assert page.tab.locator("#plot .bars rect").count() == n
+        # An example is drawn with the call it is compared with.
+        assert page.tab.locator("#examples .tile .other").count() >= n
+        assert not page.tab.is_visible("#play")
+        page.press(" ")
+        page.press("v")
+        before = page.call
+        page.press("1")
+        page.moved(before)
+        page.tab.select_option("#queue", "groups")
+        page.tab.wait_for_selector("#whole:not([hidden])")
+        page.press("g")
+        page.tab.wait_for_selector(".member .bars")
+        page.press("x")
+        # What was decided before is left alone.
+        assert [len(act.calls) for act in acts(served, 2)] == [1, 39]
 
 
 def test_all_of_it_is_reached_by_tab(browser: Any, served: Served) -> None:

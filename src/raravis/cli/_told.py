@@ -124,6 +124,10 @@ def _fit(facts: Mapping[str, Any]) -> str:
 
 
 def _calibrate(facts: Mapping[str, Any]) -> str:
+    return _threshold(facts) + _control(facts)
+
+
+def _threshold(facts: Mapping[str, Any]) -> str:
     if facts["promise"]:
         return f"novel above {facts['novelty']:.4g}: {facts['promise']}"
     if facts["reason"]:
@@ -136,7 +140,29 @@ def _score(facts: Mapping[str, Any]) -> str:
     found = (
         f", in {_count(groups, 'candidate new class', 'candidate new classes')}" if groups else ""
     )
-    return f"{facts['novel']:,} of {_count(facts['calls'], 'call')} are novel{found}"
+    return (
+        f"{facts['novel']:,} of {_count(facts['calls'], 'call')} are novel{found}{_control(facts)}"
+    )
+
+
+def _control(facts: Mapping[str, Any]) -> str:
+    """Say what the random control sample implies, where somebody has decided on it."""
+    found = facts.get("control")
+    if found is None:
+        return ""
+    said = [
+        f"{round(100 * share['hits'] / share['n'])}% ({round(100 * share['low'])} to "
+        f"{round(100 * share['high'])}%) {what}"
+        for what, share in (
+            ("of what is called novel is of no known class (precision)", found["precision"]),
+            ("of the calls of new classes are called novel (recall)", found["recall"]),
+            ("of the labels are right", found["labels"]),
+        )
+        if share["n"]
+    ]
+    return "; ".join([f". By {found['n_decided']:,} random control calls", *said]).replace(
+        ";", ":", 1
+    )
 
 
 def _report(facts: Mapping[str, Any]) -> str:

@@ -44,11 +44,12 @@ def calibrate(
     """
 
     def work(progress: "ProgressBars") -> "tuple[Study, Done]":
+        from raravis.review.control import noting_control
         from raravis.review.learning import read_decisions
         from raravis.study import steps
 
         opened = changed_study(study, given(miss_rate=miss_rate))
         found = steps.calibrate(opened, decided=read_decisions, workers=workers, progress=progress)
-        return opened, found
+        return opened, noting_control(opened, found)
 
     perform(study, work, as_json=as_json, quiet=quiet, debug=debug)

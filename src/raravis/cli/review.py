@@ -1,25 +1,13 @@
 """``raravis review``: a page on which to listen, decide, and let the model learn."""
 
 import webbrowser
-from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from raravis.cli._console import DebugOption, JsonOption, QuietOption, print_json, reporting
 from raravis.cli._study import StudyArgument, WorkersOption
-from raravis.errors import InputError
-
-if TYPE_CHECKING:
-    from socket import socket
-
-    from starlette.types import ASGIApp
-
-    from raravis.review import DecisionLog, ReviewItems
-    from raravis.review.security import Secrets
-    from raravis.review.server import Server
 
 __all__ = ["review"]
 
@@ -54,8 +42,10 @@ def review(
 
     Example: raravis review mystudy --name Ada
     """
+    from raravis.review.serving import require_extra
+
     with reporting(debug=debug):
-        _require_extra()
+        require_extra()
         _serve(study, name or _user(), port, workers, shown=not no_open, told=(as_json, quiet))
 
 
@@ -68,61 +58,36 @@ def _serve(
     shown: bool,
     told: tuple[bool, bool],
 ) -> None:
-    from raravis.review import DecisionLog, ReviewItems
-    from raravis.review.security import Secrets, kept_token
-    from raravis.review.server import LOCAL, address, listen, make_server
+    from raravis.review import ReviewItems, serve
+    from raravis.review.learning import study_retrainer
     from raravis.study import Study, StudyResults
 
     study = Study.open(folder)
-    items = ReviewItems.from_study(StudyResults.load(study))
-    with DecisionLog(study.decisions_path) as log:
-        token = kept_token(study.folder / ".review-token")
-        with listen(LOCAL, port) as listening:
-            number = listening.getsockname()[1]
-            app = _app(items, log, name, Secrets(token, number), workers, study.folder)
-            url = address(LOCAL, number, token)
 
-            def started() -> None:
-                _tell(folder, url, log, *told)
-                if shown:
-                    webbrowser.open(url)
+    def started(url: str) -> None:
+        _tell(folder, url, study.decisions_path, *told)
+        if shown:
+            webbrowser.open(url)
 
-            _run(make_server(app, started=started), listening)
-        if not any(told):
-            typer.echo(f"Stopped. {study.decisions_path} holds {len(log):,} entries.")
-
-
-def _app(
-    items: "ReviewItems",
-    log: "DecisionLog",
-    name: str,
-    secrets: "Secrets",
-    workers: int | None,
-    folder: Path,
-) -> "ASGIApp":
-    from raravis.review.app import create_app
-    from raravis.review.desk import Desk
-    from raravis.review.learning import study_retrainer
-    from raravis.review.server import LOCAL, hosts_of
-
-    return create_app(
-        Desk(items, log),
-        secrets=secrets,
-        hosts=hosts_of(LOCAL, secrets.port),
+    n_entries = serve(
+        ReviewItems.from_study(StudyResults.load(study)),
+        study.decisions_path,
         reviewer=name,
-        retrain=study_retrainer(str(folder), workers=workers),
+        port=port,
+        retrain=study_retrainer(str(study.folder), workers=workers),
+        started=started,
     )
+    if not any(told):
+        typer.echo(f"Stopped. {study.decisions_path} holds {n_entries:,} entries.")
 
 
-def _run(server: "Server", listening: "socket") -> None:
-    # Ctrl-C is how a review ends: nothing went wrong.
-    with suppress(KeyboardInterrupt):
-        server.run(listening)
-
-
-def _tell(folder: Path, url: str, log: "DecisionLog", as_json: bool, quiet: bool) -> None:
+def _tell(folder: Path, url: str, decisions: Path, as_json: bool, quiet: bool) -> None:
     if as_json:
-        print_json({"command": "review", "study": str(folder), "url": url, "decisions": len(log)})
+        from raravis.review import DecisionLog
+
+        with DecisionLog(decisions) as log:
+            n_entries = len(log)
+        print_json({"command": "review", "study": str(folder), "url": url, "decisions": n_entries})
     elif quiet:
         typer.echo(url)
     else:
@@ -136,12 +101,3 @@ def _user() -> str:
         return getpass.getuser()[:100].strip() or "reviewer"
     except (OSError, KeyError, ImportError):
         return "reviewer"  # a system without users
-
-
-def _require_extra() -> None:
-    missing = [name for name in ("starlette", "uvicorn", "jinja2") if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"the review page needs {', '.join(missing)}, which is not installed; give the command "
-            "pip install 'raravis[review]'."
-        )

@@ -33,9 +33,11 @@ def score(
     """
 
     def work(progress: "ProgressBars") -> "tuple[Study, Done]":
+        from raravis.review.control import noting_control
         from raravis.study import Study, steps
 
         opened = Study.open(study)
-        return opened, steps.score(opened, workers=workers, progress=progress)
+        found = steps.score(opened, workers=workers, progress=progress)
+        return opened, noting_control(opened, found)
 
     perform(study, work, as_json=as_json, quiet=quiet, debug=debug)

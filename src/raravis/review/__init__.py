@@ -8,6 +8,7 @@ from raravis.review.decisions import Act, Decision, DecisionLog, Undo
 from raravis.review.errors import ReviewError
 from raravis.review.items import ReviewItems
 from raravis.review.keys import CallIndex, CallKey, keys_of
+from raravis.review.serving import serve
 from raravis.review.verdicts import Verdict, Verdicts
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "Verdict",
     "Verdicts",
     "keys_of",
+    "serve",
 ]

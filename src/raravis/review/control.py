@@ -1,13 +1,17 @@
 """How far a model can be trusted, as the random control sample tells."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
+from raravis.review.decisions import DecisionLog
 from raravis.review.items import NOVEL_LABEL, ReviewItems
-from raravis.review.keys import CallIndex
+from raravis.review.keys import CallIndex, keys_of
+from raravis.review.queues import control_sample, control_size
 from raravis.review.verdicts import Verdicts
+from raravis.study import Done, Study, StudyError, StudyResults
 
-__all__ = ["ControlReport", "Share", "judge"]
+__all__ = ["ControlReport", "Share", "judge", "judge_study", "noting_control"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +98,55 @@ def judge(
         recall=Share.of(len({*novel} & {*named}), len(named)),
         labels=Share.of(sum(truth[p] == labels[p] for p in taken), len(taken)),
     )
+
+
+def judge_study(study: Study, threshold: float | None = None) -> ControlReport | None:
+    """Judge the scores of a study by the control sample, as if novel began at a threshold.
+
+    Parameters
+    ----------
+    study : Study
+    threshold : float, optional
+        By default the one that the calls were scored with.
+
+    Returns
+    -------
+    report : ControlReport or None
+        None if nobody has decided on a call of the sample, or the model has scored nothing yet.
+    """
+    results = _current_results(study)
+    if results is None or not study.decisions_path.is_file():
+        return None
+    items = ReviewItems.from_study(results)
+    if threshold is not None:
+        items = replace(items, threshold=threshold, calls=_labelled_anew(items, threshold))
+    index = CallIndex(keys_of(items.calls))
+    with DecisionLog(study.decisions_path) as log:
+        verdicts = Verdicts(log.acts())
+    sample = control_sample(index.keys, size=control_size(len(index.keys))).tolist()
+    report = judge(items, index, verdicts, sample)
+    return report if report.n_decided else None
+
+
+def _current_results(study: Study) -> StudyResults | None:
+    """Return the scores of the model that the study has now, if there are any."""
+    try:
+        found = StudyResults.load(study)
+    except StudyError:
+        return None
+    return found if found.model.key == study.stamp("fit").get("model") else None
+
+
+def _labelled_anew(items: ReviewItems, threshold: float) -> Any:
+    best = items.scores.argmax(axis=1)
+    labels = [
+        NOVEL_LABEL if novel else items.classes[k]
+        for novel, k in zip(items.novelty > threshold, best, strict=True)
+    ]
+    return replace(items.calls, label=labels)
+
+
+def noting_control(study: Study, done: Done) -> Done:
+    """Add what the control sample says to the facts of a step after which calls are scored."""
+    found = judge_study(study, done.facts.get("novelty"))
+    return done if found is None else replace(done, facts={**done.facts, "control": asdict(found)})

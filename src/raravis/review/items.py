@@ -83,13 +83,14 @@ class ReviewItems:
     def from_study(cls, results: "StudyResults") -> Self:
         """Review the calls of a study."""
         durations = {found.name: found.duration_s for found in results.recordings}
+        reach = max((found.sample_rate_hz / 2 for found in results.recordings), default=0.0)
         return cls(
             title=results.study.folder.resolve().name,
             run=results.run,
             model=results.model.key,
             calls=results.calls,
             threshold=results.threshold,
-            media=SoundMedia(results.calls, results.sound_path, durations),
+            media=SoundMedia(results.calls, results.sound_path, durations, reach),
             features=lambda: results.features().instances,
             listed=results.species,
             groups={found.name: found.members for found in results.candidates},

@@ -74,19 +74,22 @@ class SoundMedia:
         From the name of a recording to its file. Names come from the study, never from a request.
     durations : mapping of str to float
         Of the recordings, in seconds.
-    highest_hz : float
-        What pictures reach up to, at the least: the same for all calls, so that they compare.
+    reach_hz : float
+        What the recordings reach up to: half of the greatest sample rate; 0 = unknown.
     """
 
     calls: CallTable
     path_of: Callable[[str], Path]
     durations: Mapping[str, float]
-    highest_hz: float = field(default=0.0)
+    reach_hz: float = 0.0
     kind: MediaKind = "sound"
+    #: What pictures reach up to, at the least: the same for all calls, so that they compare.
+    highest_hz: float = field(init=False)
 
     def __post_init__(self) -> None:
-        if not self.highest_hz:
-            object.__setattr__(self, "highest_hz", _usual_highest(self.calls))
+        usual = _usual_highest(self.calls)
+        highest = min(usual, self.reach_hz) if self.reach_hz else usual
+        object.__setattr__(self, "highest_hz", highest)
 
     def frame(self, position: int, view: View) -> Frame:
         """Return the call with silence around it ("near"), or well within its surroundings."""
@@ -99,8 +102,10 @@ class SoundMedia:
         duration = max(self.durations.get(self.calls.recording[position], end), end)
         width = min(width, duration)
         first = min(max(0.0, (begin + end - width) / 2), duration - width)
-        highest = float(np.nan_to_num(self.calls.high_hz[position]))
-        return Frame(first, first + width, 0.0, max(self.highest_hz, 1.05 * highest))
+        above = 1.05 * float(np.nan_to_num(self.calls.high_hz[position]))
+        if self.reach_hz:
+            above = min(above, self.reach_hz)
+        return Frame(first, first + width, 0.0, max(self.highest_hz, above))
 
     def picture(self, position: int, view: View, colours: Colours) -> bytes | None:
         """Return a spectrogram; None if the recording cannot be read any more."""

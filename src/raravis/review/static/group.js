@@ -32,6 +32,15 @@ export class Group {
     byId("single").hidden = false;
   }
 
+  // The focus goes from tile to tile as the arrows point.
+  move(key) {
+    const places = this.tiles.map((tile) => tile.button);
+    const at = places.indexOf(document.activeElement);
+    const across = Math.max(1, places.filter((one) => one.offsetTop === places[0].offsetTop).length);
+    const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across }[key];
+    places[Math.min(places.length - 1, Math.max(0, at + by))]?.focus();
+  }
+
   get selected() {
     return this.tiles.filter((tile) => tile.on).map((tile) => tile.call.id);
   }
@@ -67,7 +76,7 @@ export class Group {
   #draw() {
     for (const tile of this.tiles) tile.button.setAttribute("aria-pressed", String(tile.on));
     const n = this.selected.length;
-    const text = `${this.name}: ${n} of ${plural(this.tiles.length, "call", "calls")} selected; a decision is for all of them.`;
+    const text = `${n} of ${plural(this.tiles.length, "call", "calls")} selected; a decision is for all of them.`;
     byId("selected").textContent = text;
   }
 }

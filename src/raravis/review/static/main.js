@@ -1,10 +1,11 @@
 // The page: what is shown, what keys and buttons do, and what is sent.
 
 import { Chooser } from "./chooser.js";
+import { Compare } from "./compare.js";
 import { Deck } from "./deck.js";
-import { byId, fill, make, place, plural } from "./dom.js";
+import { byId, fill, make, plural } from "./dom.js";
 import { Group } from "./group.js";
-import { movedTable, showCaption, showNotice, showNovelty, showProgress, showQueues, showRecent } from "./panel.js";
+import { clearCaption, movedTable, showCaption, showGroupCaption, showNotice, showNovelty, showProgress, showQueues, showRecent } from "./panel.js";
 import { bars, boxOf, drawAxes, framed, image, soundUrl } from "./picture.js";
 import { Player } from "./player.js";
 import { Outbox, Server } from "./server.js";
@@ -17,7 +18,6 @@ let reviewer = remembered("reviewer", null) ?? state.reviewer;
 let others = remembered("others", true);
 let notified = null;
 const seenPictures = new Map();
-const seenExamples = new Map();
 
 // ---------------------------------------------------------------------- parts
 
@@ -32,9 +32,13 @@ const chooser = new Chooser({
   chosen: (found) => decide(found.kind === "new" ? "new" : "known", found.name),
   named: (name) => decide("new", name),
 });
-const group = new Group(server, { listen: listenTo });
+const compare = new Compare(server, { media: () => state.media });
+const group = new Group(server, { listen: (call) => compare.listen(call) });
 const outbox = new Outbox(server, state.title, {
-  confirmed: (_write, answer) => take(answer.state),
+  confirmed: (write, answer) => {
+    take(answer.state);
+    if (write.body.kind === "new") compareAnew();
+  },
   refused: (write, error) => {
     notified = { kind: "error", text: `A decision was not taken: ${error.message}` };
     notice();
@@ -59,25 +63,12 @@ function pictureOf(card) {
   return seenPictures.get(card.id);
 }
 
-function examplesOf(card) {
-  if (!seenExamples.has(card.id)) {
-    const asked = server.get("/api/examples", { run: card.run, id: card.id });
-    asked.then(
-      (found) => found.forEach((one) => media() !== "features" && image(one, card.run, "near", "")),
-      () => seenExamples.delete(card.id),
-    );
-    seenExamples.set(card.id, asked);
-    if (seenExamples.size > 60) seenExamples.delete(seenExamples.keys().next().value);
-  }
-  return seenExamples.get(card.id);
-}
-
 const media = () => state.media;
 
 function warm(card) {
   if (media() !== "features") pictureOf(card);
   if (media() === "sound") fetch(soundUrl(card, player.view), { credentials: "same-origin" }).catch(() => {});
-  examplesOf(card).catch(() => {});
+  compare.warm(card);
 }
 
 function showCall(card) {
@@ -85,8 +76,12 @@ function showCall(card) {
   byId("single").hidden = card === null || group.open;
   byId("compare").hidden = byId("single").hidden;
   byId("deciding").classList.toggle("idle", card === null);
+  byId("deciding").classList.toggle("many", group.open);
   for (const name of ["accept", "new", "nothing", "unsure"]) byId(name).disabled = card === null;
+  for (const button of byId("classes").children) button.disabled = card === null;
   if (card === null) {
+    delete document.documentElement.dataset.call;
+    clearCaption();
     player.load(null, null);
     showEnd();
     return;
@@ -99,8 +94,15 @@ function showCall(card) {
   byId("whole").hidden = !card.group;
   byId("note").value = "";
   drawPicture(card);
-  drawExamples(card);
+  compare.draw(card, () => deck.current === card);
   document.documentElement.dataset.call = card.id;
+}
+
+// A class that was just named is an example for calls that were fetched before.
+function compareAnew() {
+  const card = deck.current;
+  compare.forget();
+  if (card && !group.open) compare.draw(card, () => deck.current === card);
 }
 
 function drawPicture(card) {
@@ -135,43 +137,6 @@ function announce(card) {
     document.documentElement.dataset.shown = card.id;
     performance.mark("raravis-call", { detail: card.id });
   });
-}
-
-async function drawExamples(card) {
-  const parent = byId("examples");
-  let found = [];
-  try {
-    found = await examplesOf(card);
-  } catch {
-    // the offline notice says so
-  }
-  if (deck.current !== card) return;
-  fill(parent, ...found.map((one) => exampleTile(card, one)));
-  byId("examples-title").textContent = found.length
-    ? "Nearest known examples" : "There are no known examples yet";
-}
-
-function exampleTile(card, one) {
-  const seen = media() === "features" ? bars(one.vector, card.vector) : image(one, card.run, "near", "");
-  const picture = media() === "sound" ? framed(one.frames.near, one.box, seen) : seen;
-  const told = one.confirmed ? "decided" : "model";
-  const button = make("button", {
-    type: "button",
-    className: "tile",
-    title: one.recording,
-  }, picture, make("span", { className: "caption" }, make("b", {}, one.class), " ",
-    make("span", { className: "soft" }, told)));
-  button.addEventListener("click", () => listenTo({ ...one, run: card.run }));
-  return button;
-}
-
-const other = new Audio();
-
-function listenTo(call) {
-  if (media() !== "sound") return;
-  if (!byId("audio").paused) byId("audio").pause();
-  other.src = soundUrl(call, "near");
-  other.play().catch(() => {});
 }
 
 function showEnd() {
@@ -222,6 +187,7 @@ function decideGroup(kind, name) {
   addClass(kind, name);
   deck.drop(ids);
   group.close();
+  byId("deciding").classList.remove("many");
   byId("note").value = "";
   if (ids.includes(deck.current?.id)) deck.forward();
   else showCall(deck.current);
@@ -301,7 +267,8 @@ async function refresh({ reopen = false } = {}) {
 
 async function openQueue(queue) {
   if (group.open) group.close();
-  seenExamples.clear();
+  byId("deciding").classList.remove("many");
+  compare.forget();
   history.replaceState(null, "", `#${queue}`);
   try {
     await deck.open(queue);
@@ -322,6 +289,9 @@ async function showGroup() {
   try {
     await group.show(deck.current.group.name, media());
     byId("compare").hidden = true;
+    byId("deciding").classList.add("many");
+    byId("accept").disabled = true;
+    showGroupCaption(group);
     byId("audio").pause();
   } catch {
     offlineNotice();
@@ -434,6 +404,7 @@ const KEYS = {
 };
 
 function accept() {
+  if (group.open) return; // what the model thinks of one call is not meant for all
   const best = deck.current?.scores[0]?.[0];
   if (best !== undefined) decide("known", best);
 }
@@ -445,22 +416,17 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey && event.key !== "z") return;
   // A button in the focus answers to Enter and Space itself.
   if (target.matches("button, a") && (event.key === "Enter" || event.key === " ")) return;
-  if (group.open && event.key.startsWith("Arrow")) return moveInGroup(event);
+  if (group.open && event.key.startsWith("Arrow")) {
+    group.move(event.key);
+    event.preventDefault();
+    return;
+  }
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (/^[1-9]$/.test(key)) chooser.byNumber(Number(key));
   else if (KEYS[key]) KEYS[key]();
   else return;
   event.preventDefault();
 });
-
-function moveInGroup(event) {
-  const tiles = [...byId("members").children];
-  const at = tiles.indexOf(document.activeElement);
-  const across = Math.max(1, tiles.filter((tile) => tile.offsetTop === tiles[0].offsetTop).length);
-  const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across }[event.key];
-  tiles[Math.min(tiles.length - 1, Math.max(0, at + by))]?.focus();
-  event.preventDefault();
-}
 
 const clicks = {
   accept,

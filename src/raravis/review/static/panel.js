@@ -10,6 +10,7 @@ const STANDINGS = {
 };
 
 export function showCaption(card, media) {
+  caption().hidden = false;
   byId("recording").textContent = card.recording;
   byId("where").textContent = media === "sound" ? where(card) : `number ${card.begin_s + 1} in its bag`;
   const badges = [];
@@ -30,6 +31,25 @@ export function showCaption(card, media) {
   fill(byId("notes"), ...card.notes.map((n) => make("li", {}, `${n.reviewer}: ${n.note}`)));
 }
 
+const caption = () => byId("recording").parentElement;
+
+export function clearCaption() {
+  caption().hidden = true;
+  for (const name of ["recording", "where", "novelty", "listed"]) byId(name).textContent = "";
+  fill(byId("badges"));
+  fill(byId("notes"));
+}
+
+// A decision on a group is for all of it: what the model says of one of its calls would mislead.
+export function showGroupCaption(group) {
+  const recordings = new Set(group.tiles.map((tile) => tile.call.recording));
+  byId("recording").textContent = group.name;
+  byId("where").textContent = `${plural(group.tiles.length, "call", "calls")} in ` +
+    plural(recordings.size, "recording", "recordings");
+  fill(byId("badges"));
+  fill(byId("notes"));
+}
+
 function where(card) {
   const parts = [`${seconds(card.begin_s)} to ${seconds(card.end_s)}`];
   if (card.low_hz !== null && card.high_hz !== null) {
@@ -43,9 +63,8 @@ export function showNovelty(card, state) {
   const at = (value) => `${100 * Math.min(1, Math.max(0, (value - low) / (high - low || 1)))}%`;
   place(byId("needle"), { left: at(card.novelty ?? low) });
   place(byId("threshold"), { left: at(state.threshold ?? low) });
-  const novel = (card.novelty ?? -Infinity) > (state.threshold ?? Infinity);
   byId("novelty").textContent = card.novelty === null
-    ? "unknown" : `${card.novelty.toFixed(2)}, ${novel ? "novel" : "known"}`;
+    ? "unknown" : `${card.novelty.toFixed(2)}, ${card.label === "novel" ? "novel" : "known"}`;
   const listed = byId("listed");
   if (card.listed === null) listed.textContent = "Nobody has listed what is in this recording.";
   else if (!card.listed.length) listed.textContent = "Listed for this recording: none of the classes.";
@@ -64,13 +83,14 @@ export function showProgress(state, queue) {
   byId("bar").value = settled ? found.total : done;
   byId("progress").textContent = settled
     ? plural(found.total, "call", "calls")
-    : `${done.toLocaleString("en")} of ${found.total.toLocaleString("en")} decided`;
+    : `${done.toLocaleString("en")} of ${found.total.toLocaleString("en")}`;
   byId("why").textContent = queue === "control" ? controlWords(state.control) : found.why;
   const counts = state.counts;
-  const parts = [`${plural(counts.decided, "call", "calls")} in all`];
+  const parts = [`${counts.decided.toLocaleString("en")} decided`];
   if (counts.conflicts) parts.push(plural(counts.conflicts, "conflict", "conflicts"));
-  if (state.pace) parts.push(`${state.pace} a minute`);
+  if (state.pace) parts.push(`${state.pace}/min`);
   byId("counts").textContent = parts.join(" · ");
+  byId("counts").title = "decided in all queues, by all reviewers; your pace";
 }
 
 // What the decided part of the control sample implies for all calls.
@@ -81,9 +101,9 @@ function controlWords(found) {
   const share = (one) => `${Math.round((100 * one.hits) / one.n)}% ` +
     `(${Math.round(100 * one.low)} to ${Math.round(100 * one.high)}%)`;
   const parts = [`${found.n_decided} of ${found.n_sample} settled.`];
-  if (found.precision.n) parts.push(`Called novel and of no known class: ${share(found.precision)}.`);
-  if (found.recall.n) parts.push(`New classes that are called novel: ${share(found.recall)}.`);
-  if (found.labels.n) parts.push(`Labels that are right: ${share(found.labels)}.`);
+  if (found.precision.n) parts.push(`Precision: ${share(found.precision)} of what is called novel is of no known class.`);
+  if (found.recall.n) parts.push(`Recall: ${share(found.recall)} of the calls of new classes are called novel.`);
+  if (found.labels.n) parts.push(`${share(found.labels)} of the labels are right.`);
   return parts.join(" ");
 }
 

@@ -52,16 +52,23 @@ export function boxOf(card) {
   return [card.begin_s, card.end_s, card.low_hz, card.high_hz];
 }
 
-export function framed(frame, box, image) {
+export function framed(frame, box, picture) {
   const mark = make("div", { className: "box" });
   place(mark, boxStyle(box, frame));
-  return make("div", { className: "frame" }, image, mark);
+  return make("div", { className: "frame" }, seen(picture), mark);
+}
+
+// The picture, or words where there is none.
+export function seen(picture) {
+  return picture.gone
+    ? make("p", { className: "missing" }, "There is no picture: the file is gone.") : picture;
 }
 
 export function image(card, run, view, alt) {
   const found = make("img", { alt, decoding: "async", draggable: false });
   found.addEventListener("error", () => {
-    found.replaceWith(make("p", { className: "missing" }, "There is no picture: the file is gone."));
+    found.gone = true; // fetched ahead, it may stand nowhere yet
+    found.replaceWith(seen(found));
   });
   found.src = pictureUrl(card, run, view);
   return found;
