@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from _report import run_part
 from _timing import HERE, Figure, single, spread
-from raravis import KernelScorer, NovelClassClassifier
+from raravis import KernelScorer, NovelClassClassifier, NoveltyDetector
 from raravis.audio import (
     FeatureRecipe,
     SegmentRecipe,
@@ -67,6 +67,7 @@ MODELS: Mapping[str, Model] = {
     "NovelClassClassifier, forest, context": Model(
         lambda: NovelClassClassifier("forest", random_state=0), context=True
     ),
+    "NoveltyDetector, context": Model(lambda: NoveltyDetector(random_state=0), context=True),
 }
 
 

@@ -58,7 +58,12 @@ BoxesOption = Annotated[
 ]
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", metavar="KIND", help="What learns.", show_default=False),
+    typer.Option(
+        "--model",
+        metavar="NoveltyDetector|KernelScorer",
+        help="What learns (default: NoveltyDetector).",
+        show_default=False,
+    ),
 ]
 KnownLabelsOption = Annotated[
     str | None,

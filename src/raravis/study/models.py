@@ -56,8 +56,12 @@ class Lesson:
 def make_model(settings: Settings) -> Any:
     """Return the model that the settings ask for, not fitted yet."""
     from raravis.estimators.kernel_scorer import KernelScorer
+    from raravis.estimators.novelty_detector import NoveltyDetector
 
-    return KernelScorer(random_state=settings.seed)
+    if settings.model == "KernelScorer":
+        return KernelScorer(random_state=settings.seed)
+    # A list may well name more species than calls were found of.
+    return NoveltyDetector(random_state=settings.seed, impossible="soften")
 
 
 # ---------------------------------------------------------------------- what to learn from

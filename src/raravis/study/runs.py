@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raravis._novel import NOVEL
 from raravis.formats import CallTable
 from raravis.labels import BagLabels
 from raravis.study.errors import StudyError
 from raravis.study.features import Instances
 from raravis.study.files import digest, read_json, read_table, write_json, write_table
+from raravis.study.judging import judge_calls
 from raravis.study.labels import NOVEL_NAME, StudyLabels
 from raravis.study.recordings import Recording, recording_columns, recordings_from
 from raravis.study.results import CandidateClass, ModelNote, StudyResults
@@ -35,7 +35,7 @@ __all__ = [
     "write_run",
 ]
 
-_VERSION = 1
+_VERSION = 2
 _BOX = ("begin_s", "end_s", "low_hz", "high_hz")
 _CALLS = {"table": "calls", "version": _VERSION}
 _RECORDINGS = {"table": "recordings of a run", "version": _VERSION}
@@ -75,22 +75,20 @@ def score_calls(
     Where nothing is listed every call is novel. It ranks by its scores all the same, just above the
     threshold at least, so that sounds which resemble a class do not come out as the most novel.
     """
-    bags = instances.bags
+    names = tuple(map(str, model.classes_))
     listed = None if labels is None else _listed(labels, instances, tuple(model.classes_))
-    scores = np.asarray(model.class_scores(bags), dtype=np.float64)
-    free = -np.asarray(model.score_samples(bags), dtype=np.float64)
-    names = model.annotate(bags, bag_labels=listed)
-    is_novel = np.array([name is NOVEL for name in names], dtype=bool)
-    novelty = free if listed is None else -model.score_samples(bags, bag_labels=listed)
-    novelty = np.where(np.isfinite(novelty), novelty, free)
+    found = judge_calls(model, instances.bags, listed, promised=bool(cutoff.promise))
+    is_novel = found.certain | (found.novelty > cutoff.novelty)
     above = np.nextafter(cutoff.novelty, np.inf)
-    novelty = np.where(is_novel, np.maximum(novelty, above), np.minimum(novelty, cutoff.novelty))
     return replace(
         call_table(instances),
-        label=tuple(NOVEL_NAME if name is NOVEL else str(name) for name in names),
-        novelty=novelty,
-        class_scores=scores,
-        classes=tuple(map(str, model.classes_)),
+        label=tuple(
+            NOVEL_NAME if novel else names[best]
+            for novel, best in zip(is_novel.tolist(), found.classes.tolist(), strict=True)
+        ),
+        novelty=np.where(is_novel, np.maximum(found.novelty, above), found.novelty),
+        class_scores=found.scores,
+        classes=names,
     )
 
 

@@ -28,7 +28,7 @@ FORMAT = 1
 
 Segmentation = Literal["automatic", "windows", "boxes"]
 KnownLabels = Literal["use", "ignore"]
-ModelKind = Literal["KernelScorer"]
+ModelKind = Literal["NoveltyDetector", "KernelScorer"]
 Decisions = Literal["use", "ignore"]
 
 _CHOICES: dict[str, Any] = {
@@ -66,7 +66,7 @@ class Settings:
         The table of the boxes.
     segment_recipe : SegmentRecipe
     feature_recipe : FeatureRecipe
-    model : {"KernelScorer"}
+    model : {"NoveltyDetector", "KernelScorer"}
         What learns the species.
     decisions : {"use", "ignore"}
         Whether it also learns from what people decided on the review page.
@@ -92,7 +92,7 @@ class Settings:
     boxes: str | None = None
     segment_recipe: SegmentRecipe = field(default_factory=SegmentRecipe)
     feature_recipe: FeatureRecipe = field(default_factory=FeatureRecipe)
-    model: ModelKind = "KernelScorer"
+    model: ModelKind = "NoveltyDetector"
     decisions: Decisions = "ignore"
     known_labels: KnownLabels = "use"
     miss_rate: float | None = None
