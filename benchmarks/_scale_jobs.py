@@ -66,6 +66,64 @@ def full_kernel(folder: str, n: int) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start, "auc": _auc(model.score_samples)}
 
 
+def passes(folder: str, n: int, n_jobs: int) -> dict[str, list[float]]:
+    """Time a pass, the products that it makes, and those with kernel values read from disk."""
+    import tempfile
+
+    from raravis._threads import map_in_threads, one_blas_thread
+    from raravis.kernels import Gaussian, against
+    from raravis.landmarks import LandmarkMap
+    from raravis.scale.problem import TILE_ROWS, Problem, block_sums, prepared
+    from raravis.scaling import Scaling
+
+    parts = BagParts.open(f"{folder}/mixture-{n}")
+    block = next(parts.blocks(0, rows=n))
+    scaling = Scaling.learn(block.instances, "minmax")
+    X = scaling.apply(block.instances)
+    landmarks = X[:: len(X) // N_LANDMARKS][:N_LANDMARKS].copy()
+    features = LandmarkMap.from_landmarks(Gaussian(0.8), landmarks)
+    problem = Problem(
+        features.kernel,
+        landmarks,
+        features.whitening,
+        scaling,
+        tuple(range(N_CLASSES)),
+        len(X),
+        1e-4,
+    )
+    ready = prepared(block, problem)
+    weights = 0.1 * np.random.default_rng(0).standard_normal(problem.shape)
+    coefficients = problem.coefficients(weights)
+    A = coefficients[:-1].astype(np.float32)
+    errors = np.random.default_rng(1).standard_normal((len(X), N_CLASSES + 1)).astype(np.float32)
+    kernel = against(features.kernel, landmarks)
+    tiles = [slice(i, i + TILE_ROWS) for i in range(0, len(X), TILE_ROWS)]
+
+    def made(i: int) -> None:
+        K = kernel(X[tiles[i]])
+        K @ A, K.T @ errors[tiles[i]]
+
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        np.save(f"{place}/K.npy", np.concatenate([kernel(X[tile]) for tile in tiles]))
+        table = np.load(f"{place}/K.npy", mmap_mode="r")
+
+        def read(i: int) -> None:
+            K = np.asarray(table[tiles[i]])
+            K @ A, K.T @ errors[tiles[i]]
+
+        found: dict[str, list[float]] = {"pass": [], "made": [], "read": []}
+        for _ in range(6):
+            start = time.perf_counter()
+            block_sums(problem, ready, coefficients, n_jobs=n_jobs)
+            found["pass"].append(time.perf_counter() - start)
+            for name, work in (("made", made), ("read", read)):
+                start = time.perf_counter()
+                with one_blas_thread():
+                    map_in_threads(work, len(tiles), n_jobs=n_jobs)
+                found[name].append(time.perf_counter() - start)
+    return {name: seconds[1:] for name, seconds in found.items()} | {"n": [len(X)]}
+
+
 def score(folder: str, n: int, n_jobs: int) -> dict[str, float]:
     """Score all parts to disk, and make the same kernel products in memory, in turn."""
     import shutil

@@ -1,6 +1,6 @@
 """A million instances: time, memory, growth; landmarks; scoring; peers; workers; a GPU.
 
-``--only fit`` (landmarks, scoring, peers, dask, gpu) runs one section, ``--folder`` keeps the data.
+``--only fit`` (passes, landmarks, scoring, peers, dask, gpu) runs one; ``--folder`` keeps the data.
 """
 
 import argparse
@@ -114,6 +114,30 @@ def _beside_full_kernel(folder: str, runs: Any) -> list[Figure]:
     return figures
 
 
+def pass_figures(folder: str, quick: bool) -> list[Figure]:
+    """One pass against the products that it makes, and those against kernel values on disk."""
+    del quick
+    figures = []
+    for n_jobs in (1, 2):
+        run = _job("passes", folder, SIZES[1], n_jobs=n_jobs)
+        whole, made, read = (np.array(run[name]) for name in ("pass", "made", "read"))
+        millions = run["n"][0] / 1e6
+        figures += [
+            spread(
+                f"pass / its kernel values and products: {n_jobs} threads",
+                whole / made,
+                note=f"{np.median(whole) / millions:.2f} s a million instances, "
+                f"{np.median(made) / millions:.2f} s of it products",
+            ),
+            spread(
+                f"products, kernel values read from disk / made on the fly: {n_jobs} threads",
+                read / made,
+                note="the file is in the system's cache: as fast as reading can be",
+            ),
+        ]
+    return figures
+
+
 def scoring_figures(folder: str, quick: bool) -> list[Figure]:
     """Parquet to Parquet against the bare kernel products of the same numbers of instances."""
     n = SIZES[1] if quick else SIZES[-1]
@@ -159,6 +183,7 @@ def peer_figures(folder: str, quick: bool) -> list[Figure]:
 
 SECTIONS: dict[str, Callable[[str, bool], Sequence[Figure]]] = {
     "fit": fit_figures,
+    "passes": pass_figures,
     "landmarks": landmark_figures,
     "scoring": scoring_figures,
     "peers": peer_figures,

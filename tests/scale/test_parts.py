@@ -11,6 +11,7 @@ from tests.scale.made import OPTIONS, made, table, written
 from raravis import NovelClassClassifier
 from raravis.errors import InputError
 from raravis.scale import BagParts, fit_parquet, mixture_chunks, mnist_in_bags, score_parquet
+from raravis.scale.survey import look_at, merged
 
 GOOD = {"bag": ["a", "a", "b"], "x0": [0.0, 1.0, 2.0], "labels": [["wren"], ["wren"], []]}
 
@@ -174,3 +175,19 @@ def test_mnist_in_full_holds_every_image_once(real_data: Path) -> None:
     assert np.array_equal(np.sort(data.instance_ids), np.arange(60_000))
     digits = [len(set(row)) for row in data.instance_labels.reshape(3000, 20).tolist()]
     assert 2.0 < np.mean(digits) < 4.0
+
+
+def test_the_drawn_bags_do_not_depend_on_blocks_and_few_are_carried_along(tmp_path: Path) -> None:
+    parts = made(tmp_path, 3000, 500)
+    options = {"sample_size": 100, "seed": 1, "soften": False}
+    surveys = [[look_at(parts, i, rows=rows, **options) for i in range(6)] for rows in (60, 5000)]
+    ours, theirs = (merged(parts, found) for found in surveys)
+    assert np.array_equal(ours.sample.lots, theirs.sample.lots)
+    assert 100 <= sum(len(bag) for bag in ours.sample.bags) < 130
+    carried = sum(len(bag) for part in surveys[0] for bag in part.sample.bags)
+    assert carried < 800
+    X = np.concatenate([b.instances for i in range(6) for b in parts.blocks(i, rows=999)])
+    for survey in (ours, theirs):
+        assert np.allclose(survey.mean, X.mean(axis=0, dtype=np.float64))
+        assert np.allclose(survey.variance, X.var(axis=0, dtype=np.float64))
+        assert np.array_equal(survey.low, X.min(axis=0))

@@ -23,6 +23,8 @@ __all__ = ["PartSurvey", "Sample", "Survey", "look_at", "merged"]
 
 Doubles = NDArray[np.float64]
 _HASH_BYTES = 8
+#: How many times the bags wanted are looked at in all parts together.
+_SPARE = 4.0
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,11 @@ def look_at(
 ) -> PartSurvey:
     """Read one part and say what it holds."""
     rng = np.random.default_rng([seed, part])
+    # A lot far above the share wanted is never among the lowest, so it is not carried along.
+    highest = _SPARE * sample_size / parts.n_instances
     found = [
-        _look(block, parts, rng, sample_size, soften) for block in parts.blocks(part, rows=rows)
+        _look(block, parts, rng, (sample_size, highest), soften)
+        for block in parts.blocks(part, rows=rows)
     ]
     if not found:
         return _nothing(parts.n_features, sample_size)
@@ -147,7 +152,11 @@ def merged(parts: BagParts, found: Sequence[PartSurvey]) -> Survey:
 
 
 def _look(
-    block: Block, parts: BagParts, rng: np.random.Generator, sample_size: int, soften: bool
+    block: Block,
+    parts: BagParts,
+    rng: np.random.Generator,
+    wanted: tuple[int, float],
+    soften: bool,
 ) -> PartSurvey:
     if not soften:
         _require_room(block, parts)
@@ -156,7 +165,9 @@ def _look(
     lots = rng.random(block.n_bags)
     ends = zip(block.offsets[:-1], block.offsets[1:], strict=True)
     views = [block.instances[start:stop] for start, stop in ends]
+    sample_size, highest = wanted
     candidates = np.argsort(lots, kind="stable")
+    candidates = candidates[lots[candidates] <= highest]
     held = np.cumsum(np.diff(block.offsets)[candidates])
     candidates = candidates[: int(np.searchsorted(held, sample_size)) + 1]
     return PartSurvey(
