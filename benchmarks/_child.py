@@ -152,13 +152,13 @@ def _process(paths: list[str], warm_up: str) -> dict[str, float]:
     }
 
 
-def _scale(job: str, **options: Any) -> dict[str, float]:
+def _scale(task: str, **options: Any) -> dict[str, float]:
     """Run a job of the scale benchmark."""
     import _scale_jobs
 
-    if job in ("fit", "peer", "ours"):
+    if task in ("fit", "peer", "ours"):
         options["status"] = (_reset_peak, _peak)
-    found: dict[str, float] = getattr(_scale_jobs, job)(**options)
+    found: dict[str, float] = getattr(_scale_jobs, task)(**options)
     return found
 
 

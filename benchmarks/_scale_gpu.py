@@ -20,7 +20,7 @@ def gpu_figures(folder: str, quick: bool) -> list[Figure]:
         return [single("torch is not installed: GPU not measured", 0.0, unit="")]
     if not torch.cuda.is_available():
         return [single("torch finds no GPU: GPU not measured", 0.0, unit="")]
-    run_child("scale", threads=2, job="make", folder=folder, n=N)
+    run_child("scale", threads=2, task="make", folder=folder, n=N)
     bandwidth = _bandwidth(torch)
     features, products = _steps(torch)
     fit, closest = _fit(f"{folder}/mixture-{N}")

@@ -1,6 +1,6 @@
 """A million instances: time, memory, growth; landmarks; scoring; peers; workers; a GPU.
 
-``--only fit`` (passes, landmarks, scoring, peers, dask, gpu) runs one; ``--folder`` keeps the data.
+``--only fit`` (passes, landmarks, scoring, ...) runs one section; ``--folder`` keeps the data.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from _report import print_table, write_json
-from _scale_cluster import dask_figures
+from _scale_cluster import dask_figures, kill_figures
 from _scale_gpu import gpu_figures
 from _scale_landmarks import landmark_figures
 from _scale_plot import plot
@@ -56,9 +56,9 @@ def main() -> None:
         write_json(options.json, report)
 
 
-def _job(job: str, folder: str, n: int, **options: Any) -> Any:
-    run_child("scale", threads=2, job="make", folder=folder, n=n)
-    return run_child("scale", threads=2, job=job, folder=folder, n=n, **options)
+def _job(task: str, folder: str, n: int, **options: Any) -> Any:
+    run_child("scale", threads=2, task="make", folder=folder, n=n)
+    return run_child("scale", threads=2, task=task, folder=folder, n=n, **options)
 
 
 def fit_figures(folder: str, quick: bool) -> list[Figure]:
@@ -99,7 +99,7 @@ def _stages(run: Any) -> str:
 def _beside_full_kernel(folder: str, runs: Any) -> list[Figure]:
     figures = []
     for n in FULL_KERNEL:
-        full = run_child("scale", threads=2, job="full_kernel", folder=folder, n=n)
+        full = run_child("scale", threads=2, task="full_kernel", folder=folder, n=n)
         run = runs.get(n) or _job("fit", folder, n, n_jobs=2)
         figures.append(
             single(
@@ -165,8 +165,8 @@ def peer_figures(folder: str, quick: bool) -> list[Figure]:
         for n in (1_000, *(SIZES[:2] if quick else SIZES)):
             if n > largest:
                 continue
-            job = {"job": "ours"} if name == "raravis" else {"job": "peer", "name": name}
-            run = _job(folder=folder, n=n, **job)
+            named = {} if name == "raravis" else {"name": name}
+            run = _job("peer" if named else "ours", folder, n, **named)
             rows.append((name, n, run))
     plot(rows, Path(__file__).parent / "results" / "scale-peers.svg")
     return [
@@ -188,6 +188,7 @@ SECTIONS: dict[str, Callable[[str, bool], Sequence[Figure]]] = {
     "scoring": scoring_figures,
     "peers": peer_figures,
     "dask": dask_figures,
+    "kills": kill_figures,
     "gpu": gpu_figures,
 }
 
