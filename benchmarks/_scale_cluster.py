@@ -36,7 +36,8 @@ def dask_figures(folder: str, quick: bool) -> list[Figure]:
         spread(
             "time with one worker / with two",
             np.array(seconds[1]) / np.array(seconds[2]),
-            note=f"{N:,} instances in {N_PARTS} parts: {min(seconds[1]):.1f} and {min(seconds[2]):.1f} s",
+            note=f"{N:,} instances in {N_PARTS} parts: {min(seconds[1]):.1f} and "
+            f"{min(seconds[2]):.1f} s",
         ),
         single("fits equal to those of one process, to the bit", equal, unit="of 2"),
     ]
