@@ -159,6 +159,8 @@ def test_a_fit_that_is_stopped_ends_as_if_it_had_not_been(tmp_path: Path, steps:
     fit_parquet(model, parts, checkpoint=keep, progress=told.append)
     assert np.array_equal(model.model_.instances.coefficients, whole.model_.instances.coefficients)
     assert not any(p.stage == "parts looked at" for p in told)
+    passed = [(p.done, p.total) for p in told if p.stage == "parts passed over"]
+    assert set(passed) == {(1, 3), (2, 3), (3, 3)}
     told.clear()
     fit_parquet(model, parts, checkpoint=keep, progress=told.append)
     assert told == []

@@ -179,7 +179,7 @@ def fit_with(
         stage, at = "passes", replace(at, path=(), n_evaluations=0, stuck=False)
     problem = _problem(model, plan, plan.n_instances)
     if stage == "passes":
-        at = climb("passes", problem, engine.passes(parts, problem), at)
+        at = climb("passes", problem, engine.passes(parts, problem), at, len(parts.files))
         kept.keep_descent("done", at)
     if at is None:
         raise InputError(f"{kept.folder} holds no state of a descent; delete it to begin anew.")
@@ -194,12 +194,18 @@ class _Climb:
     kept: Checkpoint
     progress: ProgressCallback | None
 
-    def __call__(self, stage: str, problem: Problem, passes: Passes, at: Descent | None) -> Descent:
+    def __call__(
+        self, stage: str, problem: Problem, passes: Passes, at: Descent | None, n_parts: int = 1
+    ) -> Descent:
+        def on_part(done: int) -> None:
+            if self.progress is not None:
+                self.progress(Progress("parts passed over", done, n_parts))
+
         most = self.model.max_rounds or _MOST_STEPS
 
         def value(x: Doubles) -> tuple[float, Doubles]:
             weights = x.reshape(problem.shape)
-            sums = passes(weights, None)
+            sums = passes(weights, on_part if n_parts > 1 else None)
             found, gradient = whole_value(problem, sums, weights)
             return found, gradient.ravel()
 
