@@ -149,6 +149,11 @@ class FoldEnsemble(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
             raise ModelFileError("the ensemble in the model file has no members.")
         model = cls(clone(members[0]), **decode_params(state.params))
         model.folds_ = state.array("folds", kinds="i", shape=(None,))
-        model._keep(members, state.labels("classes"))
+        classes = state.labels("classes")
+        if not {label for member in members for label in member.classes_} <= set(classes):
+            raise ModelFileError(
+                "a member in the model file knows classes that the ensemble lacks."
+            )
+        model._keep(members, classes)
         restore_provenance(model, state)
         return model

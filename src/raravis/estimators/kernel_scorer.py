@@ -400,7 +400,9 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
         model.n_iter_ = state.array("n_iter", kinds="i", shape=(len(classes),))
         model.converged_ = state.array("converged", kinds="b", shape=(len(classes),))
         weights = state.array("weights", kinds="f", shape=(None, len(classes)))
-        support = state.array("support", kinds="f", shape=(None, n_features))
+        # A kernel that is precomputed needs no instances.
+        n_support = 0 if model.kernel == "precomputed" else len(weights)
+        support = state.array("support", kinds="f", shape=(n_support, n_features))
         indices = state.array("support_indices", kinds="i", shape=(len(weights),))
         model._keep(ScoreFunctions(model._kernel(model.gamma_), support, indices, weights), classes)
         restore_provenance(model, state)

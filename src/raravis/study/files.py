@@ -88,7 +88,7 @@ def read_json(source: Path) -> dict[str, Any] | None:
     """Return an object, or None if the file is missing or damaged."""
     try:
         found = json.loads(source.read_text(encoding="utf-8", errors="surrogateescape"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):  # the last: nested without end
         return None
     return found if isinstance(found, dict) else None
 
@@ -114,7 +114,7 @@ def read_table(source: Path, *, about: Mapping[str, Any] | None = None) -> "pa.T
         with source.open("rb") as file:
             table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
         found = json.loads((table.schema.metadata or {}).get(b"raravis", b"null"))
-    except (OSError, ValueError, pa.ArrowException):
+    except (OSError, ValueError, RecursionError, pa.ArrowException):
         return None
     return table if about is None or found == dict(about) else None
 

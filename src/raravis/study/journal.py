@@ -42,6 +42,6 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
 def _parse(line: bytes) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second: nested without end
         return None
     return entry if isinstance(entry, dict) else None

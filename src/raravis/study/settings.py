@@ -180,7 +180,7 @@ def read_settings(path: Path) -> Settings:
     """Read ``study.toml``; what it says wrong is told with its name."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StudyError(f"{path} cannot be read ({error}); correct it or restore it.") from error
     _check_format(found, path)
     try:
