@@ -66,6 +66,16 @@ def data_frame(printed: str) -> None:
     assert float(of_kind["owl"]) < 1 < float(of_kind["novel"]) < 3 < float(of_kind["wren"])
 
 
+def out_of_memory_gpu(printed: str) -> None:
+    assert "4 parts" in printed
+    [area] = numbers(r"AUC ([\d.]+)$", printed)
+    assert area > 0.8
+
+
+def dask_cluster(printed: str) -> None:
+    assert printed == "4 parts on 2 workers; equal: True\n"
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     check.__name__: check
     for check in (
@@ -77,6 +87,7 @@ CHECKS: dict[str, Callable[[str], None]] = {
         new_classes,
         own_kernel,
         data_frame,
+        out_of_memory_gpu,
     )
 }
 
@@ -99,5 +110,12 @@ def test_the_example_on_birdsong(
     hja_birdsong(run("hja_birdsong", capsys))
 
 
+# What Dask's workers leave open ends with their processes, not with ours.
+@pytest.mark.filterwarnings("ignore")
+def test_the_example_on_a_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("distributed", reason="dask is not installed")
+    dask_cluster(run("dask_cluster", capsys))
+
+
 def test_no_example_is_forgotten() -> None:
-    assert {path.stem for path in GALLERY.glob("*.py")} == {*CHECKS, "hja_birdsong"}
+    assert {path.stem for path in GALLERY.glob("*.py")} == {*CHECKS, "hja_birdsong", "dask_cluster"}
