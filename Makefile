@@ -4,10 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check docs format bench clean help
+.PHONY: demo test check docs format bench package-check clean help
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -40,6 +40,9 @@ format: $(STAMP)  ## apply the code style
 bench: $(STAMP)  ## the benchmarks, as ratios; JSON under benchmarks/results
 	$(BIN)/python -m pip install --quiet --group benchmark
 	$(BIN)/python benchmarks/run.py
+
+package-check: $(STAMP)  ## build, and install in empty environments: core, each extra, all
+	$(BIN)/python tools/package_check.py
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage build dist
