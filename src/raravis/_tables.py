@@ -342,7 +342,7 @@ def _read_head(path: str | PathLike[str], metadata: dict[bytes, bytes] | None) -
         )
     try:
         head = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise damaged(path, error) from error
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
         raise damaged(path, "its metadata are not those of bags")

@@ -165,7 +165,7 @@ def _parse(line: bytes) -> tuple[str, Record] | None:
         auc = math.nan if entry["auc"] is None else float(entry["auc"])
         older = entry["code"] != code_digest()
         return str(entry["key"]), Record(auc, float(entry["seconds"]), older)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
 

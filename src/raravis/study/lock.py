@@ -52,7 +52,7 @@ def _sign(file: IO[str], verb: str) -> None:
 
 def _busy(path: Path) -> str:
     who = "another process"
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         note = json.loads(path.read_text(encoding="utf-8"))
         who = f"raravis {note['verb']} (process {note['process']} on {note['host']})"
     return (
