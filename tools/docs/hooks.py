@@ -69,8 +69,9 @@ def _example_page(path: Path) -> str:
     source = path.read_text(encoding="utf-8")
     tree = ast.parse(source)
     body = source.splitlines()[tree.body[0].end_lineno :]
-    head = [f"# {_title(path)}", "", *_docstring(path).splitlines()[2:], ""]
-    return "\n".join([*head, "```python", "\n".join(body).strip(), "```", ""])
+    code = "\n".join(body).strip()
+    said = "\n".join(_docstring(path).splitlines()[2:])
+    return f"# {_title(path)}\n\n{said}\n\n```python\n{code}\n```\n"
 
 
 def on_config(config: Any) -> Any:
