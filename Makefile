@@ -12,7 +12,7 @@ help:  ## list the targets
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[plot,audio,birdnet,review]" --group test --group check
+	$(BIN)/python -m pip install --quiet --editable ".[plot,audio,birdnet,review,distributed]" --group test --group check
 	touch $(STAMP)
 
 demo: $(STAMP)  ## the main job end to end, about a minute

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from _report import run_part
 from _timing import Figure, blas_threads
-from raravis import KernelScorer, NovelClassClassifier
+from raravis import KernelScorer, NovelClassClassifier, NoveltyDetector
 from raravis.datasets import BagDataset, fetch_hja_birdsong
 from raravis.grouping import discovery_queue, group_novel
 
@@ -23,6 +23,7 @@ N_SHUFFLES = 200
 MODELS: dict[str, Callable[[], Any]] = {
     "KernelScorer": KernelScorer,
     "NovelClassClassifier": NovelClassClassifier,
+    "NoveltyDetector": NoveltyDetector,
 }
 
 

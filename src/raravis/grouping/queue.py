@@ -148,7 +148,7 @@ def _chosen(
     candidates, bag_of = points[rows], bags.bag_index[rows]
     scale, crowding = _crowding(candidates)
     # Squared, for doubtful instances are many and would decide by their number.
-    worth = values[rows] ** 2 * crowding
+    worth = _capped(values)[rows] ** 2 * crowding
     # Equals are told apart by where they lie, not by the order in which bags are passed.
     rank = np.argsort(np.lexsort(np.round(candidates, 6).T[::-1]))
     distance = np.full(len(rows), np.inf)
@@ -165,6 +165,15 @@ def _chosen(
         left &= bag_of != bag
         distance = np.minimum(distance, _to_bag(candidates, points, bags, bag))
     return tuple(entries)
+
+
+def _capped(values: FloatArray) -> FloatArray:
+    """Return novelty as a share of its mean, at most 1.
+
+    A model is surest of the unlisted classes that are common, less so of rare ones. All of them are
+    to be met, so beyond the mean it is for newness to decide.
+    """
+    return np.minimum(values / max(float(values.mean()), np.finfo(float).tiny), 1.0)
 
 
 def _entry(bags: Bags, row: int, novelty: float, crowding: float, newness: float) -> QueuedBag:
