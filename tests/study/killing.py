@@ -11,7 +11,7 @@ from typing import Any
 # What a run imports late is imported here, once for all the processes that this one is forked for.
 import soundfile  # noqa: F401
 
-import raravis.estimators.kernel_scorer
+import raravis.estimators.novelty_detector
 import raravis.grouping
 import raravis.study.report  # noqa: F401
 from raravis.errors import InputError

@@ -117,9 +117,13 @@ def _label(facts: Mapping[str, Any]) -> str:
 
 def _fit(facts: Mapping[str, Any]) -> str:
     decided = f" and {facts['decisions']:,} decisions" if facts["decisions"] else ""
+    rare = ""
+    if facts["rare"]:
+        names = some(facts["rare"], limit=_MOST_NAMES)
+        rare = f". Listed for too few recordings to be told from other sounds: {names}"
     return (
         f"{facts['kind']} learned {len(facts['species'])} species from {facts['calls']:,} calls in "
-        f"{facts['recordings']:,} recordings{decided}, in {facts['seconds']:.1f} s"
+        f"{facts['recordings']:,} recordings{decided}, in {facts['seconds']:.1f} s{rare}"
     )
 
 

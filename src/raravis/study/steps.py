@@ -62,6 +62,10 @@ __all__ = [
 ]
 
 
+# A species listed for fewer recordings than this is hardly learned.
+_FEW_BAGS = 3
+
+
 @dataclass(frozen=True)
 class Done:
     """What a step has done.
@@ -303,8 +307,17 @@ def _fit(bench: _Bench) -> Done:
         "calls": note.n_instances,
         "decisions": note.n_decisions,
         "seconds": note.seconds,
+        "rare": _rare(lesson),
     }
     return _noted(bench, Done("fit", new, facts))
+
+
+def _rare(lesson: Lesson) -> list[str]:
+    """Return the species that are listed for too few recordings to be told from what is around."""
+    n_bags = lesson.labels.present.sum(axis=0).tolist()
+    return [
+        str(name) for name, n in zip(lesson.labels.classes, n_bags, strict=True) if n < _FEW_BAGS
+    ]
 
 
 def _calibrate(bench: _Bench) -> Done:
