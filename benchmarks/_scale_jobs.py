@@ -111,8 +111,12 @@ def passes(folder: str, n: int, n_jobs: int) -> dict[str, list[float]]:
             K = np.asarray(table[tiles[i]])
             K @ A, K.T @ errors[tiles[i]]
 
-        found: dict[str, list[float]] = {"pass": [], "made": [], "read": []}
+        found: dict[str, list[float]] = {"pass": [], "made": [], "read": [], "parquet": []}
         for _ in range(6):
+            start = time.perf_counter()
+            for fresh in parts.blocks(0, rows=1 << 16):
+                prepared(fresh, problem)
+            found["parquet"].append(time.perf_counter() - start)
             start = time.perf_counter()
             block_sums(problem, ready, coefficients, n_jobs=n_jobs)
             found["pass"].append(time.perf_counter() - start)

@@ -130,6 +130,11 @@ def pass_figures(folder: str, quick: bool) -> list[Figure]:
                 f"{np.median(made) / millions:.2f} s of it products",
             ),
             spread(
+                f"reading Parquet anew, scaled and with its lists / a pass: {n_jobs} threads",
+                np.array(run["parquet"]) / whole,
+                note=f"{np.median(run['parquet']) / millions:.2f} s a million instances",
+            ),
+            spread(
                 f"products, kernel values read from disk / made on the fly: {n_jobs} threads",
                 read / made,
                 note="the file is in the system's cache: as fast as reading can be",

@@ -59,7 +59,7 @@ _LAM_FACTORS = (3.0, 1.0, 0.3, 0.1, 0.03)
 
 
 #: Instances up to which "auto" takes the full kernel, and landmarks above.
-_MOST_FULL, _LANDMARKS = 20_000, 1_000
+_MOST_FULL, _LANDMARKS = 20_000, 2_000
 
 
 class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
@@ -99,7 +99,7 @@ class KernelScorer(BagNoveltyMixin, BaseEstimator):  # type: ignore[misc]
     n_landmarks : int, None or "auto"
         Instances that score functions are sums over, drawn from the training instances; None is
         all of them, the full kernel. "auto" is the full kernel up to 20,000 training instances and
-        1,000 landmarks above, with a warning that says so.
+        2,000 landmarks above, with a warning that says so.
     landmarks : {"uniform", "kmeans++", "leverage"}
         How landmarks are chosen.
     memory_budget : int
