@@ -23,9 +23,20 @@ ESTIMATORS = {
     "KernelScorer": KernelScorer(),
     "KernelScorer, standard": KernelScorer(scaling="standard", gamma=1.0, lam=0.1),
     "CooccurrenceScorer": CooccurrenceScorer(),
-    "NovelClassClassifier": NovelClassClassifier(max_rounds=20),
-    "NovelClassClassifier, forest": NovelClassClassifier("forest", n_trees=3, max_rounds=1),
-    "NoveltyDetector": NoveltyDetector(n_trees=5),
+    "NovelClassClassifier": NovelClassClassifier(max_rounds=20, impossible="soften"),
+    "NovelClassClassifier, forest": NovelClassClassifier(
+        "forest", n_trees=3, max_rounds=1, impossible="soften"
+    ),
+    "NoveltyDetector": NoveltyDetector(n_trees=5, impossible="soften"),
+}
+# The detector is several models, so it gets a smaller share.
+_FEW = 40
+CASES = {
+    "NoveltyDetector": range(_FEW),
+    **{
+        name: range(_FEW + place, N_CASES, len(ESTIMATORS) - 1)
+        for place, name in enumerate(name for name in ESTIMATORS if name != "NoveltyDetector")
+    },
 }
 VALUES = ("normal", "constant", "few", "huge", "tiny", "mixed scales", "integers", "float32")
 
@@ -77,8 +88,8 @@ def case(number: int) -> tuple[Bags, list[set[Any] | None]]:
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_degenerate_bags(name: str) -> None:
-    place, answered = list(ESTIMATORS).index(name), 0
-    for number in range(place, N_CASES, len(ESTIMATORS)):
+    numbers, answered = CASES[name], 0
+    for number in numbers:
         bags, labels = case(number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RaravisWarning)
@@ -88,10 +99,10 @@ def test_degenerate_bags(name: str) -> None:
             except InputError as error:
                 assert len(str(error)) > 40, number  # noqa: PT017 (it may be answered as well)
                 continue
-        answered += 1
-        check(model, bags, labels, number)
+            answered += 1
+            check(model, bags, labels, number)
     # Most are answered: not everything that is unpleasant may be refused.
-    assert answered > 0.3 * N_CASES / len(ESTIMATORS)
+    assert answered > len(numbers) / 2
 
 
 def check(model: Any, bags: Bags, labels: list[set[Any] | None], number: int) -> None:
