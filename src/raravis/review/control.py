@@ -139,10 +139,10 @@ def _current_results(study: Study) -> StudyResults | None:
 
 def _labelled_anew(items: ReviewItems, threshold: float) -> Any:
     best = items.scores.argmax(axis=1)
-    labels = [
+    labels = tuple(
         NOVEL_LABEL if novel else items.classes[k]
         for novel, k in zip(items.novelty > threshold, best, strict=True)
-    ]
+    )
     return replace(items.calls, label=labels)
 
 

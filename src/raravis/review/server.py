@@ -58,7 +58,7 @@ def address(host: str, port: int, token: str) -> str:
     return f"http://{name}:{port}/?token={token}"
 
 
-def make_server(app: ASGIApp, *, started: Callable[[], None] | None = None) -> "Server":
+def make_server(app: ASGIApp, *, started: Callable[[], object] | None = None) -> "Server":
     """Return a server for an application."""
     return Server(app, started)
 
@@ -73,7 +73,7 @@ class Server:
         Called once the server answers.
     """
 
-    def __init__(self, app: ASGIApp, started: Callable[[], None] | None = None) -> None:
+    def __init__(self, app: ASGIApp, started: Callable[[], object] | None = None) -> None:
         import uvicorn
 
         config = uvicorn.Config(
