@@ -208,12 +208,15 @@ function addClass(kind, name) {
 }
 
 async function undo() {
-  const unsent = outbox.takeBack();
+  let unsent = outbox.takeBack();
+  if (!unsent) {
+    await outbox.flush(); // what was on its way may wait again now
+    unsent = outbox.takeBack();
+  }
   if (unsent) {
     if (unsent.path === "/api/decide") showAgain(unsent.body.calls);
     return;
   }
-  await outbox.flush();
   const last = state.recent[0];
   if (!last || outbox.waiting.length) return;
   outbox.add("/api/undo", { reviewer, undoes: last.act, others: others ? "1" : "0" });

@@ -80,10 +80,17 @@ export class Outbox {
     return write;
   }
 
-  async flush() {
-    if (this.sending) return;
+  // Ends when all is sent, or when it has turned out that the server does not answer.
+  flush() {
+    if (!this.sending) {
+      this.sending = true;
+      this.ongoing = this.#flush();
+    }
+    return this.ongoing;
+  }
+
+  async #flush() {
     clearTimeout(this.timer);
-    this.sending = true;
     try {
       while (this.waiting.length) await this.#send(this.waiting[0]);
       if (this.failures) {
