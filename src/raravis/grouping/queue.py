@@ -133,7 +133,9 @@ def discovery_queue(
     if not len(rows) or not (~done[bags.bag_index]).any():
         return DiscoveryQueue(())
     points = _embedded(model, bags, scores)
-    return DiscoveryQueue(_chosen(bags, points, rows, values, done, batch_size))
+    by_probability = novelty is None and hasattr(model, "posterior")
+    weights = _capped(values) if by_probability else values
+    return DiscoveryQueue(_chosen(bags, points, rows, values, weights, done, batch_size))
 
 
 def _chosen(
@@ -141,6 +143,7 @@ def _chosen(
     points: FloatArray,
     rows: IntArray,
     values: FloatArray,
+    weights: FloatArray,
     done: BoolArray,
     batch_size: int,
 ) -> tuple[QueuedBag, ...]:
@@ -148,7 +151,7 @@ def _chosen(
     candidates, bag_of = points[rows], bags.bag_index[rows]
     scale, crowding = _crowding(candidates)
     # Squared, for doubtful instances are many and would decide by their number.
-    worth = _capped(values)[rows] ** 2 * crowding
+    worth = weights[rows] ** 2 * crowding
     # Equals are told apart by where they lie, not by the order in which bags are passed.
     rank = np.argsort(np.lexsort(np.round(candidates, 6).T[::-1]))
     distance = np.full(len(rows), np.inf)
@@ -168,7 +171,7 @@ def _chosen(
 
 
 def _capped(values: FloatArray) -> FloatArray:
-    """Return novelty as a share of its mean, at most 1.
+    """Return probabilities of novel as shares of their mean, at most 1.
 
     A model is surest of the unlisted classes that are common, less so of rare ones. All of them are
     to be met, so beyond the mean it is for newness to decide.
