@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from raravis.bags import Bags
 from raravis.class_model import ClassModel, class_model_gamma
 from raravis.errors import InputError
-from raravis.estimators._door import seed_of
+from raravis.estimators._door import require_count, seed_of
 from raravis.estimators.novel_class import NovelClassClassifier
 from raravis.landmarks import LandmarkMap, choose_landmarks
 from raravis.objectives import BagPrevalence
@@ -141,6 +141,8 @@ def fit_parquet(
     from raravis.scale.distributed import DaskEngine
     from raravis.scale.torch_backend import backend_of
 
+    _require_kernel_model(model)
+    require_count("memory_budget", memory_budget)
     engine: Engine
     if client is not None:
         engine = DaskEngine(client, memory_budget, model.n_jobs, device)
@@ -159,7 +161,6 @@ def fit_with(
     progress: ProgressCallback | None,
 ) -> NovelClassClassifier:
     """Fit with the work done by an engine."""
-    _require_kernel_model(model)
     kept = Checkpoint(checkpoint, identity(parts, _settings(model, memory_budget)))
     plan = kept.plan()
     if plan is None:
@@ -170,10 +171,11 @@ def fit_with(
     stage, at = kept.descent() or ("sample", None)
     climb = _Climb(model, kept, progress)
     if stage == "sample":
+        backend = engine.backend
 
         def on_sample(weights: Doubles, on_part: Callable[[int], None] | None = None) -> Sums:
             del on_part
-            return engine.backend(small, sample, small.coefficients(weights))
+            return backend(small, sample, small.coefficients(weights))
 
         at = climb("sample", small, on_sample, at)
         stage, at = "passes", replace(at, path=(), n_evaluations=0, stuck=False)
