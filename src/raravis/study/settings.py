@@ -172,7 +172,8 @@ def _value_text(value: Any) -> str:
     # What JSON writes for text without other than ASCII, numbers and truth is TOML as well,
     # but for halves of surrogate pairs, which stand in no path that UTF-8 can hold.
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        # JSON lets the one control character stand that TOML does not.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return json.dumps(value)
 
 
