@@ -160,9 +160,9 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A demo of fewer recordings than the real one."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(soundscapes, "N_RECORDINGS", 20)
-        patch.setattr(soundscapes, "N_LISTED", 16)
-        patch.setattr(soundscapes, "DURATION_S", 8.0)
+        patch.setattr(soundscapes, "N_RECORDINGS", 30)
+        patch.setattr(soundscapes, "N_LISTED", 25)
+        patch.setattr(soundscapes, "DURATION_S", 12.0)
         told = runner.invoke(app, ["demo", "--json", "--out", str(folder)])
         again = runner.invoke(app, ["demo", "--out", str(folder)])
     return folder, told, again

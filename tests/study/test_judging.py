@@ -23,12 +23,12 @@ def model(request: pytest.FixtureRequest) -> Any:
     return request.param(random_state=0).fit(BAGS, LISTED)
 
 
-@pytest.mark.parametrize("promised", [False, True])
+@pytest.mark.parametrize("options", [{}, {"context": True}, {"promised": True}])
 @pytest.mark.parametrize("listed", [None, LISTED])
 def test_known_calls_have_their_class_and_novel_ones_rank_above(
-    model: Any, listed: BagLabels | None, promised: bool
+    model: Any, listed: BagLabels | None, options: dict[str, bool]
 ) -> None:
-    found = judge_calls(model, BAGS, listed, promised=promised)
+    found = judge_calls(model, BAGS, listed, **options)
     is_known = np.array([one != "unheard" for one in TRUTH])
     names = [model.classes_[column] for column in found.classes]
     assert [n for n, known in zip(names, is_known, strict=True) if known] == [
@@ -43,12 +43,12 @@ def test_known_calls_have_their_class_and_novel_ones_rank_above(
 
 def test_a_list_rules_classes_out(model: Any) -> None:
     wrong = BagLabels.from_sets([{"owl"}], classes=model.classes_, keys=["a"])
-    found = judge_calls(model, Bags.from_list([[PLACES["wren"]]], ["a"]), wrong, promised=False)
+    found = judge_calls(model, Bags.from_list([[PLACES["wren"]]], ["a"]), wrong)
     assert model.classes_[found.classes[0]] == "owl"
     assert model.classes_[found.scores[0].argmax()] == "wren", "scores tell what it sounds like"
 
 
 def test_under_a_promise_a_call_counts_by_itself() -> None:
     model = NoveltyDetector().fit(BAGS, LISTED)
-    found = judge_calls(model, BAGS, LISTED, promised=True)
+    found = judge_calls(model, BAGS, LISTED, promised=True, context=True)
     assert np.allclose(found.novelty, -model.score_samples(BAGS))

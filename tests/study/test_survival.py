@@ -48,7 +48,7 @@ def test_a_full_disk_costs_nothing_that_is_done(
     study = pristine.study(tmp_path / "study", truth=str(pristine.truth))
     told = tmp_path / "told"
     seen = set()
-    for n_bytes in (2_000, 12_000, 200_000):
+    for n_bytes in (2_000, 12_000, 1_000_000):
         status = killing.in_a_process(killing.run_with_little_space, study.folder, n_bytes, told)
         assert status == 0
         error = told.read_text(encoding="utf-8")

@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 from raravis.bags import Bags
 from raravis.labels import ABSENT, BagLabels
 
-__all__ = ["Judged", "judge_calls"]
+__all__ = ["CONTEXT_FROM", "Judged", "judge_calls"]
 
 FloatArray = NDArray[np.float64]
+
+#: Labelled recordings from which on the other calls of a recording count. How class shares differ
+#: between recordings is learned from these; with few of them it misleads.
+CONTEXT_FROM = 50
 
 # Odds are told apart up to this: beyond it they say no more than "certain".
 _LEAST = 1e-12
@@ -39,16 +43,24 @@ class Judged:
     scores: FloatArray
 
 
-def judge_calls(model: Any, bags: Bags, listed: BagLabels | None, *, promised: bool) -> Judged:
+def judge_calls(
+    model: Any,
+    bags: Bags,
+    listed: BagLabels | None,
+    *,
+    promised: bool = False,
+    context: bool = False,
+) -> Judged:
     """Let a model judge every call, by the lists of the recordings if there are any.
 
-    A model of probabilities takes in the other calls of a recording and its list as a whole: each
-    species must have a call. Under a threshold that promises something it scores every call on its
-    own, as it did when the threshold was found; the list then chooses among classes alone.
+    A model of probabilities takes in a list as a whole: each species must have a call; and with
+    ``context`` the other calls of the recording. Under a threshold that promises something it
+    scores every call on its own, as it did when the threshold was found; the list then chooses
+    among classes alone.
     """
     certain = _without_any(bags, listed, len(model.classes_))
     if hasattr(model, "posterior"):
-        return _by_probability(model, bags, listed, certain, promised=promised)
+        return _by_probability(model, bags, listed, certain, promised, context and not promised)
     return _by_score(model, bags, listed, certain)
 
 
@@ -57,11 +69,11 @@ def _by_probability(
     bags: Bags,
     listed: BagLabels | None,
     certain: NDArray[np.bool_],
-    *,
     promised: bool,
+    context: bool,
 ) -> Judged:
-    free = model.posterior(bags, context=not promised)
-    told = free if listed is None else model.posterior(bags, bag_labels=listed, context=True)
+    free = model.posterior(bags, context=context)
+    told = free if listed is None else model.posterior(bags, bag_labels=listed, context=context)
     odds = np.log(np.maximum(free, _LEAST))
     # Where nothing can be listed, calls rank by their sound.
     judge = free if promised else np.where(certain[:, None], free, told)

@@ -68,7 +68,12 @@ class Scored:
 
 
 def score_calls(
-    model: Any, instances: Instances, labels: StudyLabels | None, cutoff: Cutoff
+    model: Any,
+    instances: Instances,
+    labels: StudyLabels | None,
+    cutoff: Cutoff,
+    *,
+    context: bool = False,
 ) -> CallTable:
     """Annotate every call; ``labels`` restrict it to what is listed for its recording.
 
@@ -77,7 +82,9 @@ def score_calls(
     """
     names = tuple(map(str, model.classes_))
     listed = None if labels is None else _listed(labels, instances, tuple(model.classes_))
-    found = judge_calls(model, instances.bags, listed, promised=bool(cutoff.promise))
+    found = judge_calls(
+        model, instances.bags, listed, promised=bool(cutoff.promise), context=context
+    )
     is_novel = found.certain | (found.novelty > cutoff.novelty)
     above = np.nextafter(cutoff.novelty, np.inf)
     return replace(

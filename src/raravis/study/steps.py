@@ -15,6 +15,7 @@ from raravis.progress import Progress, ProgressCallback
 from raravis.study.decided import DecisionReader
 from raravis.study.errors import StudyError
 from raravis.study.features import Instances, gather, known_problems, make_features
+from raravis.study.judging import CONTEXT_FROM
 from raravis.study.labels import StudyLabels, known_labels, make_labels
 from raravis.study.models import (
     Lesson,
@@ -379,7 +380,8 @@ def _score(bench: _Bench) -> Done:
 def _scored(bench: _Bench, note: ModelNote, cutoff: Cutoff) -> Scored:
     model = load_model(bench.study, note.key, workers=bench.workers)
     given = bench.labels if bench.study.settings.known_labels == "use" else None
-    calls = score_calls(model, bench.instances, given, cutoff)
+    context = note.n_bags >= CONTEXT_FROM
+    calls = score_calls(model, bench.instances, given, cutoff, context=context)
     return Scored(calls, find_candidates(model, bench.instances, calls))
 
 
