@@ -19,13 +19,15 @@ def plot(rows: Sequence[tuple[str, int, Any]], target: Path) -> None:
     aucs = [run["auc"] for _, _, run in rows]
     span = (math.floor(10 * min(aucs)) / 10, 1.0)
     second = _panel(rows, names, _LEFT + _WIDTH + _GAP, "AUC, known against novel", span, log=False)
-    legend = "".join(_entry(name, i) for i, name in enumerate(names))
+    places = [_LEFT + sum(60 + 7 * len(name) for name in names[:i]) for i in range(len(names))]
+    legend = "".join(_entry(name, i, places[i]) for i, name in enumerate(names))
     width, height = _LEFT + 2 * _WIDTH + _GAP + 30, _TOP + _HEIGHT + _BOTTOM + 30
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12" role="img"><title>Time to fit and AUC by number '
-        f"of instances</title>{first}{second}{legend}</svg>\n",
+        f'of instances</title><rect width="100%" height="100%" fill="white"/>{first}{second}'
+        f"{legend}</svg>\n",
         encoding="utf-8",
     )
 
@@ -73,8 +75,8 @@ def _axes(left: float, title: str, span: tuple[float, float], log: bool) -> str:
     return "".join(marks)
 
 
-def _entry(name: str, i: int) -> str:
-    x, y = _LEFT + 190 * i, _TOP + _HEIGHT + 42
+def _entry(name: str, i: int, x: float) -> str:
+    y = _TOP + _HEIGHT + 42
     return (
         f'<line x1="{x}" x2="{x + 28}" y1="{y - 4}" y2="{y - 4}" stroke="{_COLOURS[i]}" '
         f'stroke-width="2" stroke-dasharray="{_DASHES[i]}"/>'

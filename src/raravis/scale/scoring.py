@@ -35,6 +35,8 @@ Floats = NDArray[np.floating[Any]]
 Singles = NDArray[np.float32]
 
 _META_KEY = b"raravis-scores"
+#: Of a block: small, so that there are several of a part to read, judge and write side by side.
+_MOST_ROWS = 16 * TILE_ROWS
 
 
 class Judged(NamedTuple):
@@ -76,18 +78,19 @@ class LinearModel:
 
     def judge(self, block: Block, *, n_jobs: int | None = None) -> Judged:
         """Judge the instances of a block; the answer does not depend on ``n_jobs``."""
-        X = self.scaling.apply(block.instances).astype(np.float32, copy=False)
-        score, best = np.empty(len(X), dtype=np.float32), np.empty(len(X), dtype=np.int64)
+        n = block.n_instances
+        score, best = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.int64)
         kernel = against(self.kernel, self.landmarks)
 
         def run(i: int) -> None:
             tile = slice(i * TILE_ROWS, (i + 1) * TILE_ROWS)
-            scores = kernel(X[tile]) @ self.coefficients
+            X = self.scaling.apply(block.instances[tile])
+            scores = kernel(X) @ self.coefficients
             scores += self.constant
             score[tile], best[tile] = judged(scores)
 
         with one_blas_thread():
-            map_in_threads(run, -(-len(X) // TILE_ROWS), n_jobs=n_jobs)
+            map_in_threads(run, -(-n // TILE_ROWS), n_jobs=n_jobs)
         return Judged(score, best)
 
 
@@ -244,7 +247,7 @@ def scored_part(
     if target.exists() and _mark_of(target) == mark:
         return target
     names = _class_column(model)
-    rows = block_rows(parts.n_features, memory_budget)
+    rows = min(block_rows(parts.n_features, memory_budget), _MOST_ROWS)
 
     def tables() -> "Iterator[pa.Table]":
         for block in prefetched(parts.blocks(part, rows=rows)):
@@ -253,7 +256,8 @@ def scored_part(
     def write(draft: Path) -> None:
         writer = None
         try:
-            for table in tables():
+            # Reading, judging and writing go on side by side, each on a block of its own.
+            for table in prefetched(tables()):
                 if writer is None:
                     schema = table.schema.with_metadata({_META_KEY: mark})
                     writer = pq.ParquetWriter(draft, schema)
