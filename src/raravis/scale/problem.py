@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raravis._threads import map_in_threads, one_blas_thread
+from raravis._threads import one_blas_thread
 from raravis.kernels import Kernel, against
 from raravis.objectives import UnionLikelihood
+from raravis.scale._workers import in_threads
 from raravis.scale.parts import Block
 from raravis.scaling import Scaling
 from raravis.solvers.soft_logistic import log_softmax
@@ -179,7 +180,7 @@ def block_sums(
         return _piece(problem, ready, (kernel, A, constant), tiles)
 
     with one_blas_thread():
-        return total(map_in_threads(run, len(pieces), n_jobs=n_jobs), problem)
+        return total(in_threads(run, len(pieces), n_jobs=n_jobs), problem)
 
 
 def _piece(

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from raravis._threads import map_in_threads, one_blas_thread
+from raravis._threads import one_blas_thread
 from raravis.bags import Bags
 from raravis.errors import InputError
 from raravis.estimators.novel_class import NovelClassClassifier
 from raravis.kernels import Kernel, against
 from raravis.progress import Progress, ProgressCallback
+from raravis.scale._workers import in_threads
 from raravis.scale.fitting import DEFAULT_BUDGET, Device
 from raravis.scale.parts import BagParts, Block
 from raravis.scale.passes import block_rows, prefetched
@@ -90,7 +91,7 @@ class LinearModel:
             score[tile], best[tile] = judged(scores)
 
         with one_blas_thread():
-            map_in_threads(run, -(-n // TILE_ROWS), n_jobs=n_jobs)
+            in_threads(run, -(-n // TILE_ROWS), n_jobs=n_jobs)
         return Judged(score, best)
 
 
