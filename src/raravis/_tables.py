@@ -352,7 +352,7 @@ def _read_head(path: str | PathLike[str], metadata: dict[bytes, bytes] | None) -
             f"{path} has format version {version}, but this raravis reads up to {_VERSION}; "
             "update raravis."
         )
-    if not all(isinstance(head.get(name), kind) for name, kind in _HEAD_TYPES.items()):
+    if not all(n in head and isinstance(head[n], kind) for n, kind in _HEAD_TYPES.items()):
         raise damaged(path, "its metadata are incomplete")
     return {**head, "keys": [_from_json(key) for key in head["keys"]]}
 
