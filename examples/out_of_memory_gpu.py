@@ -4,7 +4,6 @@ A made-up data set is written part by part, learned from within a budget of memo
 files. Where there is a GPU that torch can use, it does the work; where not, the processor.
 """
 
-import sys
 import tempfile
 
 import numpy as np
@@ -31,4 +30,4 @@ def main(n_instances: int = 20_000) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

@@ -30,7 +30,7 @@ ESTIMATORS = {
     "NoveltyDetector": NoveltyDetector(n_trees=5, impossible="soften"),
 }
 # The detector is several models, so it gets a smaller share.
-_FEW = 40
+_FEW = 24
 CASES = {
     "NoveltyDetector": range(_FEW),
     **{
