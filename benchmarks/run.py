@@ -13,7 +13,19 @@ from typing import Any
 from _report import write_json
 from _timing import HERE
 
-PARTS = ("fit", "em", "scaling", "scoring", "peers", "accuracy", "discovery", "audio", "syllables")
+PARTS = (
+    "fit",
+    "em",
+    "scaling",
+    "scoring",
+    "peers",
+    "accuracy",
+    "discovery",
+    "audio",
+    "syllables",
+    "review",
+    "scale",
+)
 RESULTS = HERE / "results"
 
 
