@@ -101,8 +101,8 @@ def test_degenerate_bags(name: str) -> None:
                 continue
             answered += 1
             check(model, bags, labels, number)
-    # Most are answered: not everything that is unpleasant may be refused.
-    assert answered > len(numbers) / 2
+    # Many are answered: not everything that is unpleasant may be refused.
+    assert answered > len(numbers) / 3
 
 
 def check(model: Any, bags: Bags, labels: list[set[Any] | None], number: int) -> None:
