@@ -72,17 +72,3 @@ def _example_page(path: Path) -> str:
     code = "\n".join(body).strip()
     said = "\n".join(_docstring(path).splitlines()[2:])
     return f"# {_title(path)}\n\n{said}\n\n```python\n{code}\n```\n"
-
-
-def on_config(config: Any) -> Any:
-    """Leave out of the navigation what is not there."""
-    config.nav = _there(config.nav, Path(config.docs_dir))
-    return config
-
-
-def _there(entry: Any, folder: Path) -> Any:
-    if isinstance(entry, list):
-        return [kept for one in entry if (kept := _there(one, folder))]
-    if isinstance(entry, dict):
-        return {name: kept for name, one in entry.items() if (kept := _there(one, folder))}
-    return entry if (folder / entry).exists() or entry.startswith("gallery/") else None
