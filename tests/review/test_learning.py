@@ -296,7 +296,7 @@ def test_a_page_that_is_open_outlives_a_server_that_is_killed(browser: Any, stud
         before = tab.get_attribute("html", "data-call")
         tab.keyboard.press("x")
         tab.wait_for_selector(".notice.offline")
-        tab.wait_for_function("b => document.documentElement.dataset.call !== b", arg=before)
+        tab.wait_for_function("b => (document.documentElement.dataset.call ?? b) !== b", arg=before)
     with command(study), DecisionLog(study.decisions_path) as log:
         wait_until(lambda: len(log) == told["decisions"] + 2)
         tab.wait_for_selector(".notice", state="hidden")

@@ -40,7 +40,10 @@ export class Deck {
 
   async open(queue) {
     this.reset(queue);
+    const generation = this.generation;
     await this.fill();
+    // Opened anew in the meantime: the later one shows the first call, not both of them two.
+    if (generation !== this.generation) return null;
     return this.forward({ keep: false });
   }
 

@@ -273,6 +273,8 @@ async function openQueue(queue) {
   byId("deciding").classList.remove("many");
   compare.forget();
   history.replaceState(null, "", `#${queue}`);
+  // What is drawn is no longer what the keys are for, until the first call of the queue is there.
+  delete document.documentElement.dataset.call;
   try {
     await deck.open(queue);
   } catch {
